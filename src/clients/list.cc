@@ -48,8 +48,7 @@ constexpr std::array kFilters = {
     ListFilter{"filter[start_date]", "c.created_at >= {}", http::ReadStart},
     ListFilter{"filter[end_date]", "c.created_at < {}", http::ReadEnd},
     ListFilter{"filter[updated_since]", "c.updated_at >= {}", http::ReadInstant},
-    // The unary plus keeps SQLite from scanning this index instead of the one that sorts.
-    ListFilter{http::kSnapshotParameter, "+c.created_seq <= {}", http::ReadSnapshot},
+    ListFilter{http::kSnapshotParameter, "NOT c.created_seq > {}", http::ReadSnapshot},
 };
 
 Days FindDays(const ListRequest& request) {

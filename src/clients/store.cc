@@ -184,8 +184,23 @@ std::vector<Listed> SelectPage(db::Session& session, db::CompanyId company,
                                const db::ClauseBuilder& sql) {
   std::vector<Listed> page = sql.IsMadeOf(kAllClients) ? ReadPage<kAllClients>(session, sql)
                                                        : ReadPage<kFoundClients>(session, sql);
-  for (Listed& listed : page) {
-    listed.addresses = SelectAddresses(session, company, listed.client.id);
+  if (page.empty()) return page;
+  std::vector<db::Bound> ids;
+  for (const Listed& listed : page) ids.emplace_back(listed.client.id);
+  static constexpr db::Sql kAddresses = R"sql(
+      SELECT a.id, a.client_id, a.address, a.area, a.city, a.reference, a.complement, a.latitude,
+        a.longitude
+      FROM address a WHERE a.company_id = $1
+      )sql";
+  auto rows = session.Query<kAddresses>(db::ClauseBuilder(kAddresses, {company})
+                                            .And("a.client_id IN ({})", ids)
+                                            .OrderBy("a.client_id, a.position, a.id"));
+  while (rows.Next()) {
+    Address address = ReadAddress(rows);
+    const auto of = std::ranges::find(
+        page, address.client_id,
+        [](const Listed& listed) -> const std::string& { return listed.client.id; });
+    of->addresses.push_back(std::move(address));
   }
   return page;
 }

@@ -38,22 +38,11 @@ http::ListPage FindPaymentMethods(db::Session& session, db::CompanyId company,
   http::ListPage page;
   page.paging = query.ReadPaging();
 
-  db::ClauseBuilder sql(
-      R"sql(
-      SELECT m.id
-      FROM payment_method m WHERE m.company_id = $1 AND m.active = 1 AND m.service_types <> 0
-      )sql",
-      {company});
+  db::ClauseBuilder sql = PaymentMethodsOf(company);
   conditions.Narrow(sql);
   sql.OrderBy(http::ReadSort(query, kPaymentMethodSorts, "code"))
       .Limit(page.paging.per_page, page.paging.offset());
-  for (const std::string& id : session.FindTexts(sql)) {
-    const auto method = SelectPaymentMethod(session, company, id);
-    if (!method) {
-      throw Fault(Fault::Kind::kDamaged, "payment method " + id + " is listed and not stored");
-    }
-    rows.Add(Render(*method));
-  }
+  for (const PaymentMethod& method : SelectPaymentMethods(session, sql)) rows.Add(Render(method));
 
   db::ClauseBuilder count(
       R"sql(
@@ -78,16 +67,11 @@ http::ListPage FindTables(db::Session& session, db::CompanyId company, const htt
   http::ListPage page;
   page.paging = query.ReadPaging();
 
-  db::ClauseBuilder sql(R"sql(SELECT t.id FROM dining_table t WHERE t.company_id = $1)sql",
-                        {company});
+  db::ClauseBuilder sql = TablesOf(company);
   conditions.Narrow(sql);
   sql.OrderBy(http::ReadSort(query, kTableSorts, "name"))
       .Limit(page.paging.per_page, page.paging.offset());
-  for (const std::string& id : session.FindTexts(sql)) {
-    const auto table = SelectTable(session, company, id);
-    if (!table) throw Fault(Fault::Kind::kDamaged, "table " + id + " is listed and not stored");
-    rows.Add(Render(*table));
-  }
+  for (const Table& table : SelectTables(session, sql)) rows.Add(Render(table));
 
   db::ClauseBuilder count(R"sql(SELECT count(*) FROM dining_table t WHERE t.company_id = $1)sql",
                           {company});

@@ -76,6 +76,23 @@ PaymentMethod ReadPaymentMethod(const auto& row) {
   return method;
 }
 
+Table ReadTable(const auto& row) {
+  Table table;
+  table.id = row.Text("id");
+  table.name = row.Text("name");
+  table.area = row.OptionalText("area");
+  table.active = row.Bool("active");
+  return table;
+}
+
+constexpr db::Sql kPaymentMethods = R"sql(
+    SELECT m.id, m.code, m.description, m.service_types, m.active
+    FROM payment_method m WHERE m.company_id = $1 AND m.active = 1 AND m.service_types <> 0
+    )sql";
+constexpr db::Sql kTables = R"sql(
+    SELECT t.id, t.name, t.area, t.active FROM dining_table t WHERE t.company_id = $1
+    )sql";
+
 }  // namespace
 
 std::optional<Company> Select(db::Session& session, db::CompanyId company) {
@@ -227,6 +244,16 @@ std::optional<PaymentMethod> SelectPaymentMethod(db::Session& session, db::Compa
   return ReadPaymentMethod(*row);
 }
 
+db::ClauseBuilder PaymentMethodsOf(db::CompanyId company) { return {kPaymentMethods, {company}}; }
+
+std::vector<PaymentMethod> SelectPaymentMethods(db::Session& session,
+                                                const db::ClauseBuilder& sql) {
+  std::vector<PaymentMethod> methods;
+  auto rows = session.Query<kPaymentMethods>(sql);
+  while (rows.Next()) methods.push_back(ReadPaymentMethod(rows));
+  return methods;
+}
+
 std::optional<PaymentMethod> SelectPaymentMethodByCode(db::Session& session, db::CompanyId company,
                                                        std::string_view code) {
   static constexpr db::Sql kSelect = R"sql(
@@ -280,12 +307,16 @@ std::optional<Table> SelectTable(db::Session& session, db::CompanyId company, st
       )sql";
   const auto row = session.One<kSelect>(company, id);
   if (!row) return std::nullopt;
-  Table table;
-  table.id = row->Text("id");
-  table.name = row->Text("name");
-  table.area = row->OptionalText("area");
-  table.active = row->Bool("active");
-  return table;
+  return ReadTable(*row);
+}
+
+db::ClauseBuilder TablesOf(db::CompanyId company) { return {kTables, {company}}; }
+
+std::vector<Table> SelectTables(db::Session& session, const db::ClauseBuilder& sql) {
+  std::vector<Table> tables;
+  auto rows = session.Query<kTables>(sql);
+  while (rows.Next()) tables.push_back(ReadTable(rows));
+  return tables;
 }
 
 UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Table& table) {

@@ -58,12 +58,18 @@ std::optional<PaymentMethod> SelectPaymentMethod(db::Session& session, db::Compa
                                                  std::string_view id);
 std::optional<PaymentMethod> SelectPaymentMethodByCode(db::Session& session, db::CompanyId company,
                                                        std::string_view code);
+// The start of a list of the active payment methods `m`, and the rows that it selects.
+db::ClauseBuilder PaymentMethodsOf(db::CompanyId company);
+std::vector<PaymentMethod> SelectPaymentMethods(db::Session& session, const db::ClauseBuilder& sql);
 // Of active methods, sorted.
 std::vector<std::string> SelectPaymentMethodCodes(db::Session& session, db::CompanyId company);
 UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method);
 // The largest created_seq, or 0.
 int64_t LastPaymentMethod(db::Session& session, db::CompanyId company);
 
+// The start of a list of the tables `t`, and the rows that it selects.
+db::ClauseBuilder TablesOf(db::CompanyId company);
+std::vector<Table> SelectTables(db::Session& session, const db::ClauseBuilder& sql);
 std::optional<Table> SelectTable(db::Session& session, db::CompanyId company, std::string_view id);
 UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Table& table);
 // The largest created_seq, or 0.

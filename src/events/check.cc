@@ -59,6 +59,12 @@ int64_t ChecksumOf(db::CompanyId company, const Content& content) {
   return sum.Value();
 }
 
+bool IsSound(db::Session& session, db::CompanyId company, const Content& content,
+             std::optional<int64_t> checksum) {
+  if (!checksum) return !HasAllChecksums(session, company);
+  return *checksum == ChecksumOf(company, content);
+}
+
 int64_t Chained(int64_t checksum, int64_t predecessors_chain) {
   return Checksum().Add(checksum).Add(predecessors_chain).Value();
 }

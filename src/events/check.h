@@ -28,6 +28,9 @@ struct Content {
 };
 Content ContentOf(const StoredEvent& event);
 int64_t ChecksumOf(db::CompanyId company, const Content& content);
+// Whether the row is what was written. `checksum` is that of the row.
+bool IsSound(db::Session& session, db::CompanyId company, const Content& content,
+             std::optional<int64_t> checksum);
 int64_t Chained(int64_t checksum, int64_t predecessors_chain);
 
 // How far a check of the log has come.

@@ -154,11 +154,6 @@ Extent ExtentOf(db::Session& session, db::CompanyId company) {
   return {.epoch = counted->values.epoch, .oldest = counted->log_start, .last = counted->seq};
 }
 
-std::string CurrentCursor(db::Session& session, db::CompanyId company) {
-  const std::optional<store::Counted> counted = store::Counters(session, company);
-  return counted ? Encode({counted->values.epoch, counted->seq}) : Encode({1, 0});
-}
-
 bool CountersAreSound(db::Session& session, const std::vector<db::CompanyId>& companies) {
   const std::vector<db::CompanyId> counted = store::Companies(session);
   const auto is_known = [&](db::CompanyId company) {

@@ -143,10 +143,6 @@ struct Extent {
 };
 Extent ExtentOf(db::Session& session, db::CompanyId company);
 
-// The cursor after the last event, for X-Event-Cursor. Read it in the snapshot of the rows that the
-// answer shows.
-std::string CurrentCursor(db::Session& session, db::CompanyId company);
-
 // The counters of a company (company_counter) have a checksum. Where they are not what was written,
 // they are made again from the log, with a new epoch, by the next write, and by these at start and
 // in the background check.

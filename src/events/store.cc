@@ -6,6 +6,7 @@
 #include "base/checksum.h"
 #include "base/log.h"
 #include "base/problem.h"
+#include "events/row.h"
 
 namespace comanda::events::store {
 namespace {
@@ -120,34 +121,13 @@ Counted MadeAgain(db::Tx& tx, db::CompanyId company) {
   return counted;
 }
 
-// Views of the row. Fault kDamaged where a value is of another type.
-Content ReadContent(const auto& row) {
-  return {.seq = row.Int("seq"),
-          .epoch = row.Int("epoch"),
-          .event_id = row.View("event_id"),
-          .type = row.View("type"),
-          .changes = row.View("changes"),
-          .subject_type = row.View("subject_type"),
-          .subject_id = row.View("subject_id"),
-          .subject_version = row.Int("subject_version"),
-          .at = row.Int("at"),
-          .body = row.View("body"),
-          .note = row.View("note")};
-}
-
-bool IsSound(db::Session& session, db::CompanyId company, const Content& content,
-             std::optional<int64_t> checksum) {
-  if (!checksum) return !HasAllChecksums(session, company);
-  return *checksum == ChecksumOf(company, content);
-}
-
 StoredEvent ReadEvent(db::Session& session, db::CompanyId company, const auto& row) {
   StoredEvent event{.seq = row.Int("seq"), .is_damaged = true};
   try {
     const Content content = ReadContent(row);
     event.checksum = row.OptionalInt("checksum");
     event.chain = row.OptionalInt("chain");
-    event.is_damaged = !IsSound(session, company, content, event.checksum);
+    event.is_damaged = !events::IsSound(session, company, content, event.checksum);
     event.epoch = content.epoch;
     event.event_id = content.event_id;
     event.type = content.type;
@@ -333,15 +313,7 @@ bool UseRecordAt(db::Session& session, db::CompanyId company, int64_t seq,
       )sql";
   const auto row = session.One<kSelect>(company, seq);
   if (!row) return false;
-  const auto body = OrDefault<std::optional<std::string_view>>(
-      std::nullopt, [&]() -> std::optional<std::string_view> {
-        const Content content = ReadContent(*row);
-        const bool is_wanted = content.subject_id == subject_id &&
-                               content.subject_version == subject_version &&
-                               IsSound(session, company, content, row->OptionalInt("checksum"));
-        if (!is_wanted) return std::nullopt;
-        return content.body;
-      });
+  const auto body = FindBody(session, company, *row, subject_id, subject_version);
   if (body) use(*body);
   return body.has_value();
 }

@@ -12,7 +12,7 @@ constexpr size_t kReservedAtOnce = 1024 * 1024;
 }  // namespace
 
 void PageRows::RefusePage() const {
-  const size_t begun = parts_ > 0 ? parts_ : count_;
+  const size_t begun = parts_ > 0 ? parts_ : count();
   const size_t fits = std::min<size_t>(begun == 0 ? 0 : begun - 1, kPerPageMax);
   const std::string name = "per_page";
   const std::string message =
@@ -37,15 +37,26 @@ void PageRows::Require(size_t bytes) {
 }
 
 std::string& PageRows::Begin() {
-  if (count_++ > 0) body_ += ',';
+  if (count() > 0) body_ += ',';
+  begins_.push_back(body_.size());
   return body_;
 }
 
 void PageRows::Add(std::string_view row) {
   Begin();
-  const bool is_alone = count_ == 1 && body_.size() + row.size() + kTailBytes > kAnswerBytesMax;
+  const bool is_alone = count() == 1 && body_.size() + row.size() + kTailBytes > kAnswerBytesMax;
   if (!is_alone) Require(row.size() + 1);
   body_ += row;
+}
+
+void PageRows::MoveLast(size_t place) {
+  if (place + 1 >= count()) return;
+  body_ += ',';
+  const auto at = [&](size_t row) { return body_.begin() + static_cast<ptrdiff_t>(begins_[row]); };
+  const size_t size = body_.size() - begins_.back();
+  std::rotate(at(place), at(count() - 1), body_.end());
+  body_.pop_back();
+  for (size_t row = count() - 1; row > place; --row) begins_[row] = begins_[row - 1] + size;
 }
 
 std::string PageRows::End(std::string_view tail) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "http/answer_budget.h"
 #include "http/query.h"
@@ -37,16 +38,21 @@ class PageRows {
   // is too large, which names the largest per_page that fits; service_unavailable where there is no
   // room for the answer now.
   void Add(std::string_view row);
-
   // Appends one row in pieces: Begin() returns the text to append to; Require() is called before
   // that many bytes are appended, and throws as Add().
   std::string& Begin();
   void Require(size_t bytes);
 
+  // Moves the row that was begun last before the one that is the `place`th, from 0: for an engine
+  // that returns rows in another order than that of the page.
+  void MoveLast(size_t place);
+
   // Of a body whose rows are not those that per_page counts: call before each of these.
   void CountPart() { ++parts_; }
 
-  size_t count() const { return count_; }
+  // Whether the answer may have more than kLargeAnswerBytes.
+  bool may_be_large() const { return may_be_large_; }
+  size_t count() const { return begins_.size(); }
 
   // Appends the tail and returns the whole body. The object is empty after that.
   std::string End(std::string_view tail);
@@ -58,8 +64,8 @@ class PageRows {
   AnswerBudget::Lease* lease_ = nullptr;
   bool may_be_large_ = true;
   std::string body_;
-  size_t count_ = 0;  // rows begun
-  size_t parts_ = 0;  // parts begun
+  std::vector<size_t> begins_;  // of the rows, in the body
+  size_t parts_ = 0;            // parts begun
 };
 
 }  // namespace comanda::http

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -29,38 +30,95 @@ bool Chooses(const Filter& filter, const StoredRecord& record) {
 
 enum class Counted : uint8_t { kCategories, kProducts };
 
-// Returns how many products match.
-size_t AddCategory(http::PageRows& rows, db::Session& session, const company::Company& company,
-                   Costs costs, const Category& category, const Filter& filter, Counted counted) {
-  constexpr size_t kBytesOfStock = 32;
-  std::string& text = rows.Begin();
-  text += '{';
-  json::Writer out(text);
+// Writes the rows of categories, each with its matching products.
+class CategoryWriter {
+ public:
+  CategoryWriter(http::PageRows& rows, db::Session& session, const company::Company& company,
+                 Costs costs, const Filter& filter, Counted counted)
+      : rows_(rows),
+        session_(session),
+        company_(company),
+        costs_(costs),
+        filter_(filter),
+        counted_(counted) {}
+
+  void Write(std::span<const Category> categories);
+  // Of the category written last.
+  size_t matching() const { return matching_; }
+
+ private:
+  void Begin(const Category& category);
+  void Add(StoredRecord& record);
+
+  http::PageRows& rows_;
+  db::Session& session_;
+  const company::Company& company_;
+  const Costs costs_;
+  const Filter& filter_;
+  const Counted counted_;
+  std::string* text_ = nullptr;
+  size_t matching_ = 0;
+  bool is_first_ = true;
+};
+
+void CategoryWriter::Begin(const Category& category) {
+  text_ = &rows_.Begin();
+  *text_ += '{';
+  json::Writer out(*text_);
   WriteFields(out, category);
-  text += ",\"products\":[";
-  bool first = true;
-  size_t matching = 0;
-  const auto add = [&](StoredRecord& record) {
-    if (record.json.empty()) {
-      const Product product = GetProduct(session, company.company_id, record.product_id);
-      record.available = IsAvailable(product);
-      record.json = RenderMarked(company, product);
+  *text_ += ",\"products\":[";
+  matching_ = 0;
+  is_first_ = true;
+}
+
+void CategoryWriter::Add(StoredRecord& record) {
+  constexpr size_t kBytesOfStock = 32;
+  if (record.json.empty()) {
+    const Product product = GetProduct(session_, company_.company_id, record.product_id);
+    record.available = IsAvailable(product);
+    record.json = RenderMarked(company_, product);
+  }
+  if (!Chooses(filter_, record)) return;
+  const size_t place = matching_++;
+  if (place < filter_.products_offset) return;
+  if (place - filter_.products_offset >= filter_.products_limit) return;
+  if (counted_ == Counted::kProducts) rows_.CountPart();
+  rows_.Require(record.json.size() + record.stocks.size() * kBytesOfStock);
+  if (!std::exchange(is_first_, false)) *text_ += ',';
+  if (!AppendFilled(*text_, record.json, costs_, record.stocks)) {
+    throw Fault(Fault::Kind::kInternal,
+                "the record of product " + record.product_id + " has not a mark for each stock");
+  }
+}
+
+void CategoryWriter::Write(std::span<const Category> categories) {
+  // The products come category by category, in the order of the categories' ids.
+  std::vector<size_t> by_id(categories.size());
+  std::iota(by_id.begin(), by_id.end(), size_t{0});
+  std::ranges::sort(by_id, {}, [&](size_t i) -> const std::string& { return categories[i].id; });
+  const size_t others = rows_.count();
+  std::vector<size_t> ended;  // sorted
+  size_t begun = 0;           // of by_id
+  // Ends the category that was begun last, and begins the next one. False behind the last.
+  const auto go_on = [&] {
+    if (begun > 0) {
+      *text_ += "]}";
+      const auto place = std::ranges::upper_bound(ended, by_id[begun - 1]);
+      rows_.MoveLast(others + static_cast<size_t>(place - ended.begin()));
+      ended.insert(place, by_id[begun - 1]);
     }
-    if (!Chooses(filter, record)) return;
-    const size_t place = matching++;
-    if (place < filter.products_offset) return;
-    if (place - filter.products_offset >= filter.products_limit) return;
-    if (counted == Counted::kProducts) rows.CountPart();
-    rows.Require(record.json.size() + record.stocks.size() * kBytesOfStock);
-    if (!std::exchange(first, false)) text += ',';
-    if (!AppendFilled(text, record.json, costs, record.stocks)) {
-      throw Fault(Fault::Kind::kInternal,
-                  "the record of product " + record.product_id + " has not a mark for each stock");
-    }
+    if (begun == by_id.size()) return false;
+    Begin(categories[by_id[begun++]]);
+    return true;
   };
-  EachRecord(session, company.company_id, category.id, kRenderVersion, company.currency, add);
-  text += "]}";
-  return matching;
+  EachRecord(session_, company_.company_id, categories, kRenderVersion, company_.currency,
+             [&](StoredRecord& record) {
+               while (begun == 0 || categories[by_id[begun - 1]].id != record.category_id) {
+                 CHECK(go_on(), "a product of these categories");
+               }
+               Add(record);
+             });
+  while (go_on()) continue;
 }
 
 // Writes the rows of a plan that are new or differ from the stored ones.
@@ -269,10 +327,12 @@ size_t AddCategories(http::PageRows& rows, db::Session& session, const company::
                      Costs costs, const Filter& filter) {
   const std::vector<Category> all = SelectCategories(session, company.company_id);
   const size_t begin = std::min(filter.categories_offset, all.size());
-  const size_t end = begin + std::min(filter.categories_limit, all.size() - begin);
-  for (size_t i = begin; i < end; ++i) {
-    AddCategory(rows, session, company, costs, all[i], filter, Counted::kCategories);
-  }
+  const size_t count = std::min(filter.categories_limit, all.size() - begin);
+  const std::span<const Category> page = std::span(all).subspan(begin, count);
+  // A large answer may have to be refused with the number of categories that fit: the first ones.
+  const size_t at_once = rows.may_be_large() ? 1 : page.size();
+  CategoryWriter writer(rows, session, company, costs, filter, Counted::kCategories);
+  for (size_t i = 0; i < page.size(); i += at_once) writer.Write(page.subspan(i, at_once));
   return all.size();
 }
 
@@ -280,7 +340,9 @@ size_t AddCategory(http::PageRows& rows, db::Session& session, const company::Co
                    Costs costs, std::string_view id, const Filter& filter) {
   const std::optional<Category> category = SelectCategory(session, company.company_id, id);
   if (!category) throw NoSuch("category", id);
-  return AddCategory(rows, session, company, costs, *category, filter, Counted::kProducts);
+  CategoryWriter writer(rows, session, company, costs, filter, Counted::kProducts);
+  writer.Write(std::span(&*category, 1));
+  return writer.matching();
 }
 
 std::vector<Category> AllCategories(db::Session& session, db::CompanyId company) {

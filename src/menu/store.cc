@@ -335,27 +335,36 @@ bool IsSoundRecord(const auto& row) {
 
 }  // namespace
 
-void EachRecord(db::Session& session, db::CompanyId company, std::string_view category_id,
+void EachRecord(db::Session& session, db::CompanyId company, std::span<const Category> categories,
                 int64_t render_version, std::string_view currency,
                 const std::function<void(StoredRecord&)>& use) {
   static constexpr db::Sql kRecords = R"sql(
-        SELECT p.id, p.visible, p.updated_at, r.available, r.json, r.checksum FROM product p
+        SELECT p.id, p.category_id, p.visible, p.updated_at, r.available, r.json, r.checksum
+        FROM product p
         LEFT JOIN product_record r ON r.company_id = p.company_id AND r.product_id = p.id
-          AND r.version = p.version AND r.render_version = $3 AND r.currency = $4
-        WHERE p.company_id = $1 AND p.category_id = $2 ORDER BY p.position, p.id
+          AND r.version = p.version AND r.render_version = $2 AND r.currency = $3
+        WHERE p.company_id = $1
       )sql";
-  auto rows = session.Query<kRecords>(company, category_id, render_version, currency);
   static constexpr db::Sql kStocks = R"sql(
         SELECT p.id, v.stock FROM product p
         JOIN variant v ON v.company_id = p.company_id AND v.product_id = p.id
           AND v.stock IS NOT NULL
-        WHERE p.company_id = $1 AND p.category_id = $2
-        ORDER BY p.position, p.id, v.position, v.id
+        WHERE p.company_id = $1
       )sql";
-  auto stocks = session.Query<kStocks>(company, category_id);
+  std::vector<db::Bound> ids;
+  for (const Category& category : categories) ids.emplace_back(category.id);
+  auto rows =
+      session.Query<kRecords>(db::ClauseBuilder(kRecords, {company, render_version, currency})
+                                  .And("p.category_id IN ({})", ids)
+                                  .OrderBy("p.category_id, p.position, p.id"));
+  auto stocks =
+      session.Query<kStocks>(db::ClauseBuilder(kStocks, {company})
+                                 .And("p.category_id IN ({})", ids)
+                                 .OrderBy("p.category_id, p.position, p.id, v.position, v.id"));
   bool has_stock = stocks.Next();
   while (rows.Next()) {
     StoredRecord record{.product_id = rows.Text("id"),
+                        .category_id = rows.Text("category_id"),
                         .visible = rows.Bool("visible"),
                         .updated_at = rows.Int("updated_at")};
     if (IsSoundRecord(rows)) {

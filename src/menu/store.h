@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,7 @@ std::vector<ShownProduct> SelectShown(db::Session& session, db::CompanyId compan
 
 // A rendered record (menu/record.h) with what is needed to filter and to fill it.
 struct StoredRecord {
-  std::string product_id;
+  std::string product_id, category_id;
   bool visible = true;
   bool available = true;
   UtcMs updated_at = 0;
@@ -53,8 +54,9 @@ struct StoredRecord {
   // In thousandths: the counted variants, in order.
   std::vector<int64_t> stocks;
 };
-// Calls `use` for each product of the category, sorted by position.
-void EachRecord(db::Session& session, db::CompanyId company, std::string_view category_id,
+// Calls `use` for each product of these categories: those of one category together, sorted by
+// position, the categories by their ids.
+void EachRecord(db::Session& session, db::CompanyId company, std::span<const Category> categories,
                 int64_t render_version, std::string_view currency,
                 const std::function<void(StoredRecord&)>& use);
 void PutRecord(db::Tx& tx, db::CompanyId company, const Product& product, int64_t render_version,

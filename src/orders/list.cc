@@ -7,7 +7,7 @@
 
 #include "base/problem.h"
 #include "company/day_filter.h"
-#include "events/counters.h"
+#include "events/cursor.h"
 #include "events/log.h"
 #include "orders/list_store.h"
 #include "orders/orders.h"
@@ -34,19 +34,30 @@ Include ReadInclude(const http::Query& query) {
   return include;
 }
 
-void AddRow(db::Session& session, db::CompanyId company, const ListedRow& row, Include include,
+// False where the page lacks the row, because it is damaged.
+bool AddRow(db::Session& session, db::CompanyId company, const ListedRow& row, Include include,
             Page& page, http::PageRows& rows) {
+  const auto add = [&](std::string_view record) {
+    if (include == Include{}) {
+      rows.Add(record);
+    } else {
+      rows.Add(Cut(std::string(record), include));
+    }
+    rows.MoveLast(row.place);
+  };
   try {
     if (!row.location) throw Fault(Fault::Kind::kDamaged, "order " + row.id + " is damaged");
-    const bool was_remade =
-        UseRecord(session, company, row.id, *row.location, [&](std::string_view json) {
-          if (include == Include{}) return rows.Add(json);
-          rows.Add(Cut(std::string(json), include));
-        });
-    if (was_remade) page.remade.push_back(row.id);
+    if (row.record) {
+      add(*row.record);
+    } else {
+      add(RenderFromRows(session, company, row.id));
+      if (IsStored(*row.location)) page.remade.push_back(row.id);
+    }
+    return true;
   } catch (const Fault& fault) {
     if (fault.kind != Fault::Kind::kDamaged) throw;
     page.damage.push_back(fault.cause);
+    return false;
   }
 }
 
@@ -81,15 +92,16 @@ Page FindPage(db::Session& session, db::CompanyId company, const http::Query& qu
                               .sort = sort.index,
                               .descending = sort.descending,
                               .paging = page.paging};
-  const auto add = [&](const ListedRow& row) {
-    AddRow(session, company, row, include, page, rows);
+  const auto put = [&](const ListedRow& row) {
     ++listed;
+    return AddRow(session, company, row, include, page, rows);
   };
-  page.total = search ? SelectFound(session, company, question, *search, now, add)
-                      : SelectPage(session, company, question, add);
+  page.total = search ? SelectFound(session, company, question, *search, now, put)
+                      : SelectPage(session, company, question, put);
   NoteMissing(listed, page);
-  page.snapshot = http::SnapshotOf(query, events::ExtentOf(session, company).last);
-  page.cursor = events::CurrentCursor(session, company);
+  const events::Extent log = events::ExtentOf(session, company);
+  page.snapshot = http::SnapshotOf(query, log.last);
+  page.cursor = events::Encode({log.epoch, log.last});
   return page;
 }
 

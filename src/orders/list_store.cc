@@ -2,17 +2,25 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/problem.h"
 #include "company/companies.h"
 #include "company/day_filter.h"
 #include "db/clause_builder.h"
+#include "events/log.h"
+#include "events/row.h"
 #include "orders/order.h"
 #include "orders/orders.h"
+#include "orders/stored_record.h"
 
 namespace comanda::orders {
 namespace {
@@ -82,7 +90,7 @@ constexpr std::string_view kOrderNumber = "filter[order_number]";
 constexpr std::string_view kScheduledFrom = "filter[scheduled_from]";
 constexpr std::string_view kScheduledTo = "filter[scheduled_to]";
 
-// The clauses of the filters, in a form that can use an index if there is one for the filter.
+// A snapshot leaves out what was created since; nearly every order was created before.
 constexpr std::array kFilters = {
     ListFilter{kStatus,
                R"sql(o.facet IN (SELECT f.facet FROM order_facet AS f
@@ -114,82 +122,90 @@ constexpr std::array kFilters = {
                  WHERE f.company_id = $1 AND f.delivery_status IN ({})))sql",
                http::ReadWordIndexes<kDeliveryStatusNames>},
     ListFilter{kUpdatedSince, "o.updated_at >= {}", http::ReadInstant},
-    ListFilter{http::kSnapshotParameter, "o.created_seq + 0 <= {}", http::ReadSnapshot},
+    ListFilter{http::kSnapshotParameter, "NOT o.created_seq > {}", http::ReadSnapshot},
 };
 
-// The clause of a filter in another form than that of kFilters.
-struct FilterClause {
+// The filters that are values of a facet, as clauses for the table of facets.
+struct FacetFilter {
   std::string_view parameter;
   db::Sql clause;
 };
-// The filters that are values of a facet, as clauses for the table of facets.
 constexpr std::array kFacetFilters = {
-    FilterClause{kStatus, "f.status IN ({})"},
-    FilterClause{kServiceType, "f.service_type IN ({})"},
-    FilterClause{kSource, "f.source IN ({})"},
-    FilterClause{kPaid, "f.paid IN ({})"},
-    FilterClause{kDeliveryStatus, "f.delivery_status IN ({})"},
+    FacetFilter{kStatus, "f.status IN ({})"},
+    FacetFilter{kServiceType, "f.service_type IN ({})"},
+    FacetFilter{kSource, "f.source IN ({})"},
+    FacetFilter{kPaid, "f.paid IN ({})"},
+    FacetFilter{kDeliveryStatus, "f.delivery_status IN ({})"},
 };
-
-// The clauses of the filters in a form that uses no index: for rows that another index has found.
-constexpr std::array kUnindexedFilters = {
-    FilterClause{kStartDate, "o.created_at + 0 >= {}"},
-    FilterClause{kEndDate, "o.created_at + 0 < {}"},
-    FilterClause{kUpdatedSince, "o.updated_at + 0 >= {}"},
-    FilterClause{kClientId, "coalesce(o.client_id, '') = {}"},
-    FilterClause{kTableId, "coalesce(o.table_id, '') = {}"},
-    FilterClause{kOrderNumber, "o.order_number + 0 = {}"},
-    FilterClause{kScheduledFrom, "o.scheduled_delivery_date + 0 >= {}"},
-    FilterClause{kScheduledTo, "o.scheduled_delivery_date + 0 < {}"},
-};
-
-template <size_t N>
-std::optional<db::Sql> ClauseOf(const std::array<FilterClause, N>& filters,
-                                std::string_view parameter) {
-  const auto row = std::ranges::find(filters, parameter, &FilterClause::parameter);
-  if (row == filters.end()) return std::nullopt;
-  return row->clause;
-}
 
 // Sorts
 
 enum Sort : size_t { kCreated, kUpdated, kScheduled, kTotal, kNumber };
 
-// The ORDER BY clauses of a sort. `scanned` uses the index of the sort; `gathered` sorts the rows
-// that were found, and `listed` those of a page (the sums in them keep SQLite from using the
-// index). Nulls are last in both directions.
-struct SortRow {
-  db::Sql scanned[2];  // ascending, descending
-  db::Sql gathered[2];
-  db::Sql listed[2];
+struct SortClauses {
+  db::Sql ascending, descending;
 };
-constexpr std::array<SortRow, 5> kSortRows = {{
-    {{"o.created_at, o.id", "o.created_at DESC, o.id DESC"},
-     {"o.created_at + 0, o.id", "o.created_at + 0 DESC, o.id DESC"},
-     {"p.created_at + 0, p.id", "p.created_at + 0 DESC, p.id DESC"}},
-    {{"o.updated_at, o.id", "o.updated_at DESC, o.id DESC"},
-     {"o.updated_at + 0, o.id", "o.updated_at + 0 DESC, o.id DESC"},
-     {"p.updated_at + 0, p.id", "p.updated_at + 0 DESC, p.id DESC"}},
-    {{"o.scheduled_delivery_date NULLS LAST, o.id",
-      "o.scheduled_delivery_date DESC NULLS LAST, o.id DESC"},
-     {"o.scheduled_delivery_date + 0 NULLS LAST, o.id",
-      "o.scheduled_delivery_date + 0 DESC NULLS LAST, o.id DESC"},
-     {"p.scheduled_delivery_date + 0 NULLS LAST, p.id",
-      "p.scheduled_delivery_date + 0 DESC NULLS LAST, p.id DESC"}},
-    {{"o.total, o.id", "o.total DESC, o.id DESC"},
-     {"o.total + 0, o.id", "o.total + 0 DESC, o.id DESC"},
-     {"p.total + 0, p.id", "p.total + 0 DESC, p.id DESC"}},
-    {{"o.order_number, o.id", "o.order_number DESC, o.id DESC"},
-     {"o.order_number + 0, o.id", "o.order_number + 0 DESC, o.id DESC"},
-     {"p.order_number + 0, p.id", "p.order_number + 0 DESC, p.id DESC"}},
+// By the numbers of Sort. Nulls are last in both directions; orders with the same value are in the
+// order of their ids.
+constexpr std::array<SortClauses, 5> kSortClauses = {{
+    {"o.created_at, o.id", "o.created_at DESC, o.id DESC"},
+    {"o.updated_at, o.id", "o.updated_at DESC, o.id DESC"},
+    {"o.scheduled_delivery_date NULLS LAST, o.id",
+     "o.scheduled_delivery_date DESC NULLS LAST, o.id DESC"},
+    {"o.total, o.id", "o.total DESC, o.id DESC"},
+    {"o.order_number, o.id", "o.order_number DESC, o.id DESC"},
 }};
+
+db::Sql SortOf(const ListQuestion& question) {
+  const SortClauses& clauses = kSortClauses[question.sort];
+  return question.descending ? clauses.descending : clauses.ascending;
+}
+
+// What an order is sorted by.
+struct SortKey {
+  std::optional<int64_t> value;
+  std::string id;
+};
+
+std::optional<int64_t> ReadSortValue(const auto& row, size_t sort) {
+  switch (static_cast<Sort>(sort)) {
+    case kCreated:
+      return row.Int("created_at");
+    case kUpdated:
+      return row.Int("updated_at");
+    case kScheduled:
+      return row.OptionalInt("scheduled_delivery_date");
+    case kTotal:
+      return row.Int("total");
+    case kNumber:
+      return row.Int("order_number");
+  }
+  return std::nullopt;
+}
+
+// The order that kSortClauses say.
+class Precedes {
+ public:
+  explicit Precedes(bool descending) : descending_(descending) {}
+
+  bool operator()(const SortKey& a, const SortKey& b) const {
+    if (a.value.has_value() != b.value.has_value()) return a.value.has_value();
+    const SortKey& first = descending_ ? b : a;
+    const SortKey& second = descending_ ? a : b;
+    return std::tie(first.value, first.id) < std::tie(second.value, second.id);
+  }
+
+ private:
+  bool descending_;
+};
 
 // Totals
 
 bool OnlyFacets(const Conditions& conditions) {
   return std::ranges::all_of(kFilters, [&](const ListFilter& filter) {
     return !conditions.Find(filter.parameter) || filter.parameter == http::kSnapshotParameter ||
-           ClauseOf(kFacetFilters, filter.parameter);
+           std::ranges::find(kFacetFilters, filter.parameter, &FacetFilter::parameter) !=
+               kFacetFilters.end();
   });
 }
 
@@ -213,115 +229,171 @@ db::ClauseBuilder FacetTotal(db::CompanyId company, const Conditions& conditions
                               ? db::ClauseBuilder(kFacetTotalOfSnapshot,
                                                   {company, std::get<int64_t>(snapshot->front())})
                               : db::ClauseBuilder(kFacetTotal, {company});
-  for (const FilterClause& filter : kFacetFilters) {
+  for (const FacetFilter& filter : kFacetFilters) {
     const Operands* const operands = conditions.Find(filter.parameter);
     if (operands) sql.And(filter.clause, http::ToBound(*operands));
   }
   return sql;
 }
 
-// Ways to read a page
-
-// The maximum number of matches that are gathered and sorted for a page.
-constexpr int64_t kGatheredMax = 4000;
-
-// The index that finds the rows of a gathered page.
-enum class FoundBy : uint8_t {
-  kNone,
-  kUnique,
-  kNumber,
-  kClientOrTable,
-  kScheduled,
-  kOpenStatus,
-  kUpdated,
-  kCreated,
-};
-
-bool AllOpen(const Operands* statuses) {
+bool AllOpen(const Conditions& conditions) {
+  const Operands* const statuses = conditions.Find(kStatus);
   return statuses && std::ranges::all_of(*statuses, [](const Operand& status) {
            return std::get<int64_t>(status) < static_cast<int64_t>(Status::kFinalized);
          });
 }
 
-// The most selective index that the filters of the request can use.
-FoundBy FindIndex(const Conditions& conditions) {
-  if (conditions.Find(kReference) || conditions.Find(kPublicId)) return FoundBy::kUnique;
-  if (conditions.Find(kClientId) || conditions.Find(kTableId)) return FoundBy::kClientOrTable;
-  if (conditions.Find(kOrderNumber)) return FoundBy::kNumber;
-  if (conditions.Find(kScheduledFrom) || conditions.Find(kScheduledTo)) return FoundBy::kScheduled;
-  if (AllOpen(conditions.Find(kStatus))) return FoundBy::kOpenStatus;
-  if (conditions.Find(kUpdatedSince)) return FoundBy::kUpdated;
-  if (conditions.Find(kStartDate) || conditions.Find(kEndDate)) return FoundBy::kCreated;
-  return FoundBy::kNone;
-}
-
-// True if the index that finds the rows returns them in the order of the sort.
-bool IsSorted(FoundBy found_by, size_t sort) {
-  if (found_by == FoundBy::kUpdated) return sort == kUpdated;
-  if (found_by == FoundBy::kNumber) return sort == kNumber;
-  if (found_by == FoundBy::kScheduled) return sort == kScheduled;
-  return (found_by == FoundBy::kCreated || found_by == FoundBy::kClientOrTable) && sort == kCreated;
-}
-
-// True if that index has the column of the filter.
-bool UsesIndex(FoundBy found_by, std::string_view parameter) {
-  if (parameter == kStartDate || parameter == kEndDate) {
-    return found_by == FoundBy::kCreated || found_by == FoundBy::kClientOrTable ||
-           found_by == FoundBy::kOpenStatus;
-  }
-  if (parameter == kClientId || parameter == kTableId) return found_by == FoundBy::kClientOrTable;
-  if (parameter == kOrderNumber) return found_by == FoundBy::kNumber;
-  if (parameter == kScheduledFrom || parameter == kScheduledTo) {
-    return found_by == FoundBy::kScheduled;
-  }
-  return parameter == kUpdatedSince && found_by == FoundBy::kUpdated;
-}
-
-// Appends the clauses of all filters. Only those of `found_by` are in the form that uses an index.
-void Narrow(db::ClauseBuilder& sql, const Conditions& conditions, FoundBy found_by) {
-  for (const ListFilter& filter : kFilters) {
-    const Operands* const operands = conditions.Find(filter.parameter);
-    if (!operands || (filter.parameter == kStatus && found_by == FoundBy::kOpenStatus)) continue;
-    const bool uses_index = UsesIndex(found_by, filter.parameter);
-    const auto test = uses_index ? std::nullopt : ClauseOf(kUnindexedFilters, filter.parameter);
-    sql.And(test.value_or(filter.clause), http::ToBound(*operands));
-  }
-  if (found_by == FoundBy::kOpenStatus) {
-    // A partial index contains the open orders. SQLite uses it only if the query has its condition.
-    sql.And("o.status < 4 AND o.status IN ({})", http::ToBound(*conditions.Find(kStatus)));
-  }
+// Appends the clauses of all filters.
+void Narrow(db::ClauseBuilder& sql, const Conditions& conditions) {
+  conditions.Narrow(sql);
+  // Open orders have an index of their own.
+  if (AllOpen(conditions)) sql.And("o.status < 4");
 }
 static_assert(static_cast<int>(Status::kFinalized) == 4);
 
-// Selects where the records are stored, not the records: these are read later, for the rows of the
-// page only.
+int64_t CountMatches(db::Session& session, db::CompanyId company, const Conditions& conditions) {
+  if (OnlyFacets(conditions)) {
+    const db::ClauseBuilder sql = FacetTotal(company, conditions);
+    return session.GetInt(sql);
+  }
+  db::ClauseBuilder sql(R"sql(SELECT count(*) FROM orders AS o WHERE o.company_id = $1)sql",
+                        {company});
+  Narrow(sql, conditions);
+  return session.GetInt(sql);
+}
+
+// Pages
+
+// The maximum number of matches that are gathered and sorted for a page.
+constexpr int64_t kGatheredMax = 4000;
+
 constexpr db::Sql kScanned = R"sql(
-    SELECT o.id, o.version, o.render_version, o.record_seq
-    FROM orders AS o WHERE o.company_id = $1
-    )sql";
-constexpr db::Sql kGathered = R"sql(
-    SELECT p.id, p.version, p.render_version, p.record_seq
-    FROM orders AS p WHERE p.company_id = $1 AND p.id IN (
+    SELECT r.id, r.version, r.render_version, r.record_seq, r.created_at, r.updated_at,
+      r.scheduled_delivery_date, r.total, r.order_number,
+      e.seq, e.epoch, e.event_id, e.type, e.changes, e.subject_type, e.subject_id,
+      e.subject_version, e.at, e.body, e.note, e.checksum
+    FROM (
       SELECT o.id FROM orders AS o WHERE o.company_id = $1
     )sql";
+constexpr db::Sql kGathered = R"sql(
+    SELECT r.id, r.version, r.render_version, r.record_seq, r.created_at, r.updated_at,
+      r.scheduled_delivery_date, r.total, r.order_number,
+      e.seq, e.epoch, e.event_id, e.type, e.changes, e.subject_type, e.subject_id,
+      e.subject_version, e.at, e.body, e.note, e.checksum
+    FROM (
+      WITH o AS MATERIALIZED (
+        SELECT o.id, o.created_at, o.updated_at, o.scheduled_delivery_date, o.total, o.order_number
+        FROM orders AS o WHERE o.company_id = $1
+    )sql";
+// The rows of a page without their records.
+constexpr db::Sql kAlone = R"sql(
+    SELECT o.id, o.version, o.render_version, o.record_seq, o.created_at, o.updated_at,
+      o.scheduled_delivery_date, o.total, o.order_number
+    FROM orders AS o WHERE o.company_id = $1
+    )sql";
 
-std::optional<RecordLocation> ReadLocation(const auto& row) {
+// What follows the conditions of kGathered.
+void EndGathered(db::ClauseBuilder& sql) { sql.EndSubquery(R"sql() SELECT o.id FROM o)sql"); }
+
+// What follows those of kScanned, and EndGathered().
+void EndPage(db::ClauseBuilder& sql, const ListQuestion& question, int64_t limit, int64_t offset) {
+  sql.OrderBy(SortOf(question)).Limit(limit, offset).EndSubquery(R"sql(
+    ) AS page
+    JOIN orders AS r ON r.company_id = $1 AND r.id = page.id
+    LEFT JOIN event AS e ON e.company_id = r.company_id AND e.seq = r.record_seq
+    )sql");
+}
+
+// Reads the rows of a page, and puts each in its place.
+class PageReader {
+ public:
+  PageReader(db::Session& session, db::CompanyId company, const ListQuestion& question,
+             const PutRow& put)
+      : session_(session),
+        company_(company),
+        sort_(question.sort),
+        precedes_(question.descending),
+        put_(put) {}
+
+  // False where the statement met damage. Rows before it may have been put.
+  template <const db::Sql& kBase>
+  bool Read(const db::ClauseBuilder& sql);
+  // Reads the rows that Read() has not put, and their records one by one, so that damage is the
+  // fault of one row.
+  void ReadEach(const db::ClauseBuilder& sql);
+
+ private:
+  void Describe(const auto& row, ListedRow& listed, SortKey& key) const;
+  void Put(ListedRow& row, SortKey key);
+
+  db::Session& session_;
+  const db::CompanyId company_;
+  const size_t sort_;
+  const Precedes precedes_;
+  const PutRow& put_;
+  std::vector<SortKey> on_page_;  // sorted
+  std::set<std::string> seen_;    // ids
+};
+
+void PageReader::Describe(const auto& row, ListedRow& listed, SortKey& key) const {
+  listed.id = row.Text("id");
   try {
-    return RecordLocation{.version = row.Int("version"),
-                          .render_version = row.Int("render_version"),
-                          .seq = row.OptionalInt("record_seq"),
-                          .closed_at = {}};
+    key = {ReadSortValue(row, sort_), listed.id};
+    listed.location = {.version = row.Int("version"),
+                       .render_version = row.Int("render_version"),
+                       .seq = row.OptionalInt("record_seq"),
+                       .closed_at = {}};
   } catch (const Fault& fault) {
     if (fault.kind != Fault::Kind::kDamaged) throw;
-    return std::nullopt;
   }
 }
 
+void PageReader::Put(ListedRow& row, SortKey key) {
+  seen_.insert(row.id);
+  const auto place = std::ranges::upper_bound(on_page_, key, precedes_);
+  row.place = static_cast<size_t>(place - on_page_.begin());
+  if (put_(row)) on_page_.insert(place, std::move(key));
+}
+
 template <const db::Sql& kBase>
-void Read(db::Session& session, const db::ClauseBuilder& sql,
-          const std::function<void(const ListedRow&)>& add) {
-  auto found = session.Query<kBase>(sql);
-  while (found.Next()) add({found.Text("id"), ReadLocation(found)});
+bool PageReader::Read(const db::ClauseBuilder& sql) try {
+  auto rows = session_.Query<kBase>(sql);
+  while (rows.Next()) {
+    ListedRow row;
+    SortKey key;
+    Describe(rows, row, key);
+    if (row.location && IsStored(*row.location)) {
+      row.record = events::FindBody(session_, company_, rows, row.id, row.location->version);
+    }
+    Put(row, std::move(key));
+  }
+  return true;
+} catch (const Fault& fault) {
+  if (fault.kind != Fault::Kind::kDamaged) throw;
+  return false;
+}
+
+void PageReader::ReadEach(const db::ClauseBuilder& sql) {
+  auto rows = session_.Query<kAlone>(sql);
+  while (rows.Next()) {
+    ListedRow row;
+    SortKey key;
+    Describe(rows, row, key);
+    if (seen_.contains(row.id)) continue;
+    std::string record;
+    try {
+      const auto use = [&](std::string_view body) { record = body; };
+      if (row.location && IsStored(*row.location) &&
+          events::UseRecordAt(session_, company_, *row.location->seq, row.id, row.location->version,
+                              use)) {
+        row.record = record;
+      }
+    } catch (const Fault& fault) {
+      if (fault.kind != Fault::Kind::kDamaged) throw;
+      row.location.reset();
+    }
+    Put(row, std::move(key));
+  }
 }
 
 }  // namespace
@@ -343,38 +415,34 @@ Conditions ReadConditions(db::Session& session, db::CompanyId company, const htt
 }
 
 int64_t SelectPage(db::Session& session, db::CompanyId company, const ListQuestion& question,
-                   const std::function<void(const ListedRow&)>& add) {
+                   const PutRow& put) {
   const Conditions& conditions = question.conditions;
-  const FoundBy index = FindIndex(conditions);
-  int64_t total = 0;
-  if (OnlyFacets(conditions)) {
-    const db::ClauseBuilder sql = FacetTotal(company, conditions);
-    total = session.GetInt(sql);
-  } else {
-    db::ClauseBuilder sql(R"sql(SELECT count(*) FROM orders AS o WHERE o.company_id = $1)sql",
-                          {company});
-    Narrow(sql, conditions, index);
-    total = session.GetInt(sql);
-  }
+  const int64_t total = CountMatches(session, company, conditions);
   const int64_t offset = question.paging.offset();
   // Limits the scan: it ends with the last match.
-  const int64_t rows = std::min(question.paging.per_page, total - offset);
-  if (rows <= 0) return total;
+  const int64_t limit = std::min(question.paging.per_page, total - offset);
+  if (limit <= 0) return total;
 
-  const SortRow& sort = kSortRows[question.sort];
-  const bool gathers = index != FoundBy::kNone && total <= kGatheredMax;
-  if (gathers && !IsSorted(index, question.sort)) {
-    db::ClauseBuilder sql(kGathered, {company});
-    Narrow(sql, conditions, index);
-    sql.OrderBy(sort.gathered[question.descending]).Limit(rows, offset);
-    sql.EndSubquery(")").OrderBy(sort.listed[question.descending]);
-    Read<kGathered>(session, sql, add);
+  PageReader page(session, company, question, put);
+  const auto begin = [&](db::Sql base) {
+    db::ClauseBuilder sql(base, {company});
+    Narrow(sql, conditions);
+    return sql;
+  };
+  // Every other filter has an index.
+  const bool has_index = !OnlyFacets(conditions) || AllOpen(conditions);
+  bool was_read = false;
+  if (has_index && total <= kGatheredMax) {
+    db::ClauseBuilder sql = begin(kGathered);
+    EndGathered(sql);
+    EndPage(sql, question, limit, offset);
+    was_read = page.Read<kGathered>(sql);
   } else {
-    db::ClauseBuilder sql(kScanned, {company});
-    Narrow(sql, conditions, IsSorted(index, question.sort) ? index : FoundBy::kNone);
-    sql.OrderBy(sort.scanned[question.descending]).Limit(rows, offset);
-    Read<kScanned>(session, sql, add);
+    db::ClauseBuilder sql = begin(kScanned);
+    EndPage(sql, question, limit, offset);
+    was_read = page.Read<kScanned>(sql);
   }
+  if (!was_read) page.ReadEach(begin(kAlone).OrderBy(SortOf(question)).Limit(limit, offset));
   return total;
 }
 
@@ -383,70 +451,39 @@ namespace {
 // Search
 
 constexpr db::Sql kFound = R"sql(
-    SELECT o.id, o.version, o.render_version, o.record_seq, o.order_title, o.created_at,
-      o.updated_at, o.scheduled_delivery_date, o.total, o.order_number
+    SELECT o.id, o.order_title, o.created_at, o.updated_at, o.scheduled_delivery_date, o.total,
+      o.order_number
     FROM orders AS o WHERE o.company_id = $1
     )sql";
 
-struct FoundRow {
-  ListedRow row;
-  std::optional<int64_t> key;  // the value that the page is sorted by
-};
-
-std::optional<int64_t> ReadKey(const auto& row, size_t sort) {
-  switch (static_cast<Sort>(sort)) {
-    case kCreated:
-      return row.Int("created_at");
-    case kUpdated:
-      return row.Int("updated_at");
-    case kScheduled:
-      return row.OptionalInt("scheduled_delivery_date");
-    case kTotal:
-      return row.Int("total");
-    case kNumber:
-      return row.Int("order_number");
-  }
-  return std::nullopt;
-}
-
-// The orders that the search finds, by id.
+// The orders that the search finds.
 class Finder {
  public:
   Finder(db::Session& session, db::CompanyId company, const ListQuestion& question)
       : session_(session), company_(company), question_(question) {}
 
-  // Adds the orders that the filters, in a form that uses that index, and the clause select; with
-  // words, only those whose title has them.
-  void Add(FoundBy found_by, db::Sql clause, db::Bound value,
+  // Adds the orders that the filters and the clause select; with words, only those whose title has
+  // them.
+  void Add(db::Sql clause, const std::vector<db::Bound>& values,
            const std::vector<clients::Term>* words = nullptr) {
     db::ClauseBuilder sql(kFound, {company_});
-    Narrow(sql, question_.conditions, found_by);
-    sql.And(clause, value);
+    Narrow(sql, question_.conditions);
+    sql.And(clause, values);
     auto rows = session_.Query<kFound>(sql);
     while (rows.Next()) {
       if (words && !HasWords(rows.View("order_title"), *words)) continue;
-      std::string id = rows.Text("id");
-      found_.try_emplace(
-          id, FoundRow{.row = {id, ReadLocation(rows)}, .key = ReadKey(rows, question_.sort)});
+      found_.insert({ReadSortValue(rows, question_.sort), rows.Text("id")});
     }
   }
 
-  std::vector<FoundRow> Sorted() const {
-    std::vector<FoundRow> sorted;
-    for (const auto& [id, row] : found_) sorted.push_back(row);  // by id
-    if (question_.descending) std::ranges::reverse(sorted);
-    std::ranges::stable_sort(sorted, [&](const FoundRow& a, const FoundRow& b) {
-      if (!a.key || !b.key) return a.key.has_value() && !b.key;
-      return question_.descending ? *b.key < *a.key : *a.key < *b.key;
-    });
-    return sorted;
-  }
+  // In the order of the list.
+  const std::set<SortKey, Precedes>& found() const { return found_; }
 
  private:
   db::Session& session_;
   const db::CompanyId company_;
   const ListQuestion& question_;
-  std::map<std::string, FoundRow> found_;
+  std::set<SortKey, Precedes> found_{Precedes(question_.descending)};
 };
 
 // Where the titles that are read begin: at filter[start_date], else some days before the end.
@@ -461,22 +498,32 @@ UtcMs TitlesFrom(const Conditions& conditions, UtcMs now) {
 }  // namespace
 
 int64_t SelectFound(db::Session& session, db::CompanyId company, const ListQuestion& question,
-                    const Search& search, UtcMs now,
-                    const std::function<void(const ListedRow&)>& add) {
+                    const Search& search, UtcMs now, const PutRow& put) {
   Finder finder(session, company, question);
-  if (search.number) finder.Add(FoundBy::kNone, "o.order_number = {}", *search.number);
-  if (search.id) finder.Add(FoundBy::kNone, "o.id = {}", *search.id);
-  for (const std::string& client : search.client_ids) {
-    finder.Add(FoundBy::kNone, "o.client_id = {}", client);
+  if (search.number) finder.Add("o.order_number = {}", {*search.number});
+  if (search.id) finder.Add("o.id = {}", {*search.id});
+  if (!search.client_ids.empty()) {
+    finder.Add("o.client_id IN ({})", {search.client_ids.begin(), search.client_ids.end()});
   }
-  finder.Add(FoundBy::kCreated, "o.order_title IS NOT NULL AND o.created_at >= {}",
-             TitlesFrom(question.conditions, now), &search.title_words);
+  finder.Add("o.order_title IS NOT NULL AND o.created_at >= {}",
+             {TitlesFrom(question.conditions, now)}, &search.title_words);
 
-  const std::vector<FoundRow> found = finder.Sorted();
-  const auto total = static_cast<int64_t>(found.size());
-  const int64_t begin = std::min(question.paging.offset(), total);
-  const int64_t end = std::min(begin + question.paging.per_page, total);
-  for (int64_t i = begin; i < end; ++i) add(found[static_cast<size_t>(i)].row);
+  const auto total = static_cast<int64_t>(finder.found().size());
+  const int64_t offset = question.paging.offset();
+  const int64_t limit = std::min(question.paging.per_page, total - offset);
+  if (limit <= 0) return total;
+  std::vector<db::Bound> ids;
+  for (auto key = std::next(finder.found().begin(), offset); std::ssize(ids) < limit; ++key) {
+    ids.emplace_back(key->id);
+  }
+  PageReader page(session, company, question, put);
+  db::ClauseBuilder sql(kGathered, {company});
+  sql.And("o.id IN ({})", ids);
+  EndGathered(sql);
+  EndPage(sql, question, limit, 0);
+  if (!page.Read<kGathered>(sql)) {
+    page.ReadEach(db::ClauseBuilder(kAlone, {company}).And("o.id IN ({})", ids));
+  }
   return total;
 }
 

@@ -1,35 +1,35 @@
 #pragma once
 
-// The SQL of GET /v1/orders: one statement for the exact total, and one for the page.
+// The SQL of GET /v1/orders: one statement for the exact total, and one for the page, which joins
+// the orders' stored records.
 //
 // The total is read first. If all filters are values of a facet (orders/store.h), it is the sum of
-// the facets' counts; else the matching rows of the most selective index are counted.
+// the facets' counts; else the matching rows are counted.
 //
-// The page is then read in one of two ways, which the total decides:
-// - scanned: reads the index of the sort until the page is full, and the rows where a filter tests
-// a
-//   column that the index does not have. For many matches.
-// - gathered: reads all matches with the index of a filter, and sorts them. For few matches.
+// The page is then read in one of two ways:
+// - scanned: in the order of the index of the sort, until the page is full. For many matches, and
+//   for filters by facets, which all these indexes have.
+// - gathered: all matches are found first, and then sorted. For few matches, which the index of a
+//   filter finds.
+// Either way the ids of the page are found, sorted and cut in an inner query, and the records are
+// joined to them in an outer one that does not sort: to sort rows SQLite holds them whole, so that
+// it would hold all records of a page, up to 50 MiB, before the first could be counted against the
+// answer's budget (http/page_rows.h). An engine may thus return the rows in any order: each is
+// given with its place.
 //
-// A search reads all orders that it finds, way by way, and sorts them.
-//
-// The records are not joined to the page. SQL orders whole rows, so that it would hold all records
-// of a page, up to 50 MiB, before the first could be counted against the answer's budget
-// (http/page_rows.h). Each is read by its key when its row is added, which is about 4 % of what a
-// page costs.
+// A search finds the orders way by way, sorts their ids, and reads the page as one of few matches.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "db/session.h"
 #include "http/list.h"
-#include "orders/record.h"
 #include "orders/search.h"
 #include "orders/store.h"
 
@@ -54,18 +54,22 @@ struct ListQuestion {
 
 struct ListedRow {
   std::string id;
-  std::optional<RecordLocation>
-      location;  // where its record is stored; nothing: the row is damaged
+  std::optional<RecordLocation> location;  // of its record; nothing: the row is damaged
+  // The stored record, valid during the call; nothing: it is not stored, or damaged.
+  std::optional<std::string_view> record;
+  // How many of the rows that were put on the page before belong before this one.
+  size_t place = 0;
 };
+// Puts a row on the page; false where the page lacks it.
+using PutRow = std::function<bool(const ListedRow&)>;
 
-// Calls `add` for each row of the page as it is read, and returns the number of all matches. An
-// exception of `add` ends the reading.
+// Calls `put` for each row of the page as it is read, and returns the number of all matches. An
+// exception of `put` ends the reading.
 int64_t SelectPage(db::Session& session, db::CompanyId company, const ListQuestion& question,
-                   const std::function<void(const ListedRow&)>& add);
+                   const PutRow& put);
 
-// The same of the orders that the search finds. Reads all of them, and sorts them.
+// The same of the orders that the search finds. Reads the ids of all of them.
 int64_t SelectFound(db::Session& session, db::CompanyId company, const ListQuestion& question,
-                    const Search& search, UtcMs now,
-                    const std::function<void(const ListedRow&)>& add);
+                    const Search& search, UtcMs now, const PutRow& put);
 
 }  // namespace comanda::orders

@@ -1,8 +1,6 @@
 #include "orders/stored_record.h"
 
 #include <optional>
-#include <string>
-#include <utility>
 
 #include "base/problem.h"
 #include "events/log.h"
@@ -10,28 +8,30 @@
 
 namespace comanda::orders {
 
-bool UseRecord(db::Session& session, db::CompanyId company, const std::string& id,
-               const RecordLocation& location,
-               const std::function<void(std::string_view json)>& use) {
-  const bool is_stored = location.seq && location.render_version == kRenderVersion;
-  if (is_stored &&
-      events::UseRecordAt(session, company, *location.seq, id, location.version, use)) {
-    return false;
-  }
+bool IsStored(const RecordLocation& location) {
+  return location.seq && location.render_version == kRenderVersion;
+}
+
+std::string RenderFromRows(db::Session& session, db::CompanyId company, const std::string& id) {
   const std::optional<Order> order = Select(session, company, id);
   if (!order) {
     throw Fault(Fault::Kind::kDamaged,
                 "order " + id + " is damaged: an index and its table disagree");
   }
-  use(Render(*order));
-  return is_stored;
+  return Render(*order);
 }
 
 Record ReadRecord(db::Session& session, db::CompanyId company, std::string_view id,
                   const RecordLocation& location) {
   Record record{.id = std::string(id), .version = location.version, .json = {}};
-  record.was_remade = UseRecord(session, company, record.id, location,
-                                [&](std::string_view json) { record.json = json; });
+  const bool is_stored = IsStored(location);
+  const auto use = [&](std::string_view json) { record.json = json; };
+  if (is_stored &&
+      events::UseRecordAt(session, company, *location.seq, id, location.version, use)) {
+    return record;
+  }
+  record.json = RenderFromRows(session, company, record.id);
+  record.was_remade = is_stored;
   return record;
 }
 

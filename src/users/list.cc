@@ -17,7 +17,7 @@ using http::ListSort;
 constexpr std::array kFilters = {
     ListFilter{"filter[role]", "s.role IN ({})", http::ReadWords<kRoles>},
     ListFilter{"filter[active]", "s.active = {}", http::ReadBoolean},
-    ListFilter{http::kSnapshotParameter, "+s.created_seq <= {}", http::ReadSnapshot},
+    ListFilter{http::kSnapshotParameter, "NOT s.created_seq > {}", http::ReadSnapshot},
 };
 constexpr std::array kSorts = {
     ListSort{"name", "s.name_folded, s.id", "s.name_folded DESC, s.id DESC"},
@@ -37,15 +37,11 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
   http::ListPage page;
   page.paging = query.ReadPaging();
 
-  db::ClauseBuilder sql(R"sql(SELECT s.id FROM staff s WHERE s.company_id = $1)sql", {company});
+  db::ClauseBuilder sql = PageOf(company);
   conditions.Narrow(sql);
   sql.OrderBy(http::ReadSort(query, kSorts, "name"))
       .Limit(page.paging.per_page, page.paging.offset());
-  for (const std::string& id : session.FindTexts(sql)) {
-    const auto user = Select(session, company, id);
-    if (!user) throw Fault(Fault::Kind::kDamaged, "user " + id + " is listed and not stored");
-    rows.Add(Render(*user));
-  }
+  for (const User& user : SelectPage(session, sql)) rows.Add(Render(user));
 
   db::ClauseBuilder count(R"sql(SELECT count(*) FROM staff s WHERE s.company_id = $1)sql",
                           {company});

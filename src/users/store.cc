@@ -5,6 +5,30 @@
 
 namespace comanda::users {
 
+namespace {
+
+User ReadUser(const auto& row) {
+  User user;
+  user.id = row.Text("id");
+  user.name = row.Text("name");
+  user.email = row.OptionalText("email");
+  user.country_calling_code = row.OptionalText("country_calling_code");
+  user.phone_number = row.OptionalText("phone_number");
+  user.role = row.Text("role");
+  user.active = row.Bool("active");
+  user.created_at = row.Int("created_at");
+  user.updated_at = row.Int("updated_at");
+  return user;
+}
+
+constexpr db::Sql kUsers = R"sql(
+    SELECT s.id, s.name, s.email, s.country_calling_code, s.phone_number, s.role, s.active,
+      s.created_at, s.updated_at
+    FROM staff s WHERE s.company_id = $1
+    )sql";
+
+}  // namespace
+
 std::optional<User> Select(db::Session& session, db::CompanyId company, std::string_view id) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT id, name, email, country_calling_code, phone_number, role, active, created_at,
@@ -13,17 +37,16 @@ std::optional<User> Select(db::Session& session, db::CompanyId company, std::str
       )sql";
   const auto row = session.One<kSelect>(company, id);
   if (!row) return std::nullopt;
-  User user;
-  user.id = row->Text("id");
-  user.name = row->Text("name");
-  user.email = row->OptionalText("email");
-  user.country_calling_code = row->OptionalText("country_calling_code");
-  user.phone_number = row->OptionalText("phone_number");
-  user.role = row->Text("role");
-  user.active = row->Bool("active");
-  user.created_at = row->Int("created_at");
-  user.updated_at = row->Int("updated_at");
-  return user;
+  return ReadUser(*row);
+}
+
+db::ClauseBuilder PageOf(db::CompanyId company) { return {kUsers, {company}}; }
+
+std::vector<User> SelectPage(db::Session& session, const db::ClauseBuilder& sql) {
+  std::vector<User> users;
+  auto rows = session.Query<kUsers>(sql);
+  while (rows.Next()) users.push_back(ReadUser(rows));
+  return users;
 }
 
 company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const User& user,

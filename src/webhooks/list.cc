@@ -39,17 +39,6 @@ constexpr std::array kDeliverySorts = {
              "d.created_at DESC, d.seq DESC, d.number DESC"},
 };
 
-// A damaged row is left out.
-template <typename Add>
-void AddRow(std::vector<std::string>& damage, Add add) {
-  try {
-    add();
-  } catch (const Fault& fault) {
-    if (fault.kind != Fault::Kind::kDamaged) throw;
-    damage.push_back(fault.cause);
-  }
-}
-
 }  // namespace
 
 void RequireListParameters(const http::Query& query) {
@@ -66,15 +55,17 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
   const auto conditions = http::Conditions::Read(request, kFilters);
   http::ListPage page;
   page.paging = query.ReadPaging();
-  db::ClauseBuilder sql(R"sql(SELECT w.id FROM webhook w WHERE w.company_id = $1)sql", {company});
+  db::ClauseBuilder sql = store::SubscriptionsOf(company);
   conditions.Narrow(sql);
   sql.OrderBy(http::ReadSort(query, kSorts, "-created_at"))
       .Limit(page.paging.per_page, page.paging.offset());
-  for (const std::string& id : session.FindTexts(sql)) {
-    AddRow(damage, [&] {
-      const Subscription subscription = Get(session, company, id);
+  for (const Subscription& subscription : store::SelectPage(session, sql, damage)) {
+    try {
       rows.Add(Render(subscription, BehindOf(session, company, subscription)));
-    });
+    } catch (const Fault& fault) {
+      if (fault.kind != Fault::Kind::kDamaged) throw;
+      damage.push_back(fault.cause);
+    }
   }
   db::ClauseBuilder count(R"sql(SELECT count(*) FROM webhook w WHERE w.company_id = $1)sql",
                           {company});
@@ -92,19 +83,12 @@ http::ListPage FindDeliveries(db::Session& session, db::CompanyId company,
   const auto conditions = http::Conditions::Read(request, kDeliveryFilters);
   http::ListPage page;
   page.paging = query.ReadPaging();
-  db::ClauseBuilder sql(R"sql(
-      SELECT d.id FROM webhook_delivery d WHERE d.company_id = $1 AND d.webhook_id = $2
-      )sql",
-                        {company, webhook_id});
+  db::ClauseBuilder sql = store::DeliveriesOf(company, webhook_id);
   conditions.Narrow(sql);
   sql.OrderBy(http::ReadSort(query, kDeliverySorts, "-created_at"))
       .Limit(page.paging.per_page, page.paging.offset());
-  for (const std::string& id : session.FindTexts(sql)) {
-    AddRow(damage, [&] {
-      const auto delivery = store::FindDelivery(session, company, webhook_id, id);
-      if (delivery) rows.Add(Render(*delivery, shows_answers));
-    });
-  }
+  store::EachDelivery(session, sql, damage,
+                      [&](const Delivery& delivery) { rows.Add(Render(delivery, shows_answers)); });
   db::ClauseBuilder count(R"sql(
       SELECT count(*) FROM webhook_delivery d WHERE d.company_id = $1 AND d.webhook_id = $2
       )sql",

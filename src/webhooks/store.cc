@@ -192,15 +192,22 @@ std::vector<db::CompanyId> Companies(db::Session& session) {
   return companies;
 }
 
-std::vector<Subscription> All(db::Session& session, db::CompanyId company,
-                              std::vector<std::string>& damage) {
-  std::vector<Subscription> all;
-  auto rows = session.Query<kSubscriptions>(company);
+db::ClauseBuilder SubscriptionsOf(db::CompanyId company) { return {kSubscriptions, {company}}; }
+
+std::vector<Subscription> SelectPage(db::Session& session, const db::ClauseBuilder& sql,
+                                     std::vector<std::string>& damage) {
+  std::vector<Subscription> page;
+  auto rows = session.Query<kSubscriptions>(sql);
   while (rows.Next()) {
     auto read = ReadIfSound([&] { return ReadSoundSubscription(rows); }, damage);
-    if (read) all.push_back(*std::move(read));
+    if (read) page.push_back(*std::move(read));
   }
-  return all;
+  return page;
+}
+
+std::vector<Subscription> All(db::Session& session, db::CompanyId company,
+                              std::vector<std::string>& damage) {
+  return SelectPage(session, SubscriptionsOf(company), damage);
 }
 
 std::optional<Subscription> Find(db::Session& session, db::CompanyId company, std::string_view id) {
@@ -325,17 +332,27 @@ std::optional<Delivery> FindDelivery(db::Session& session, db::CompanyId company
   return ReadSoundDelivery(rows);
 }
 
+db::ClauseBuilder DeliveriesOf(db::CompanyId company, std::string_view webhook_id) {
+  return {kDeliveries, {company, webhook_id}};
+}
+
+void EachDelivery(db::Session& session, const db::ClauseBuilder& sql,
+                  std::vector<std::string>& damage,
+                  const std::function<void(const Delivery&)>& use) {
+  auto rows = session.Query<kDeliveries>(sql);
+  while (rows.Next()) {
+    const auto read = ReadIfSound([&] { return ReadSoundDelivery(rows); }, damage);
+    if (read) use(*read);
+  }
+}
+
 namespace {
 
 std::vector<Delivery> ByEvent(db::Session& session, db::ClauseBuilder& deliveries,
                               std::vector<std::string>& damage) {
   std::vector<Delivery> found;
   deliveries.OrderBy("d.seq, d.number");
-  auto rows = session.Query<kDeliveries>(deliveries);
-  while (rows.Next()) {
-    auto read = ReadIfSound([&] { return ReadSoundDelivery(rows); }, damage);
-    if (read) found.push_back(*std::move(read));
-  }
+  EachDelivery(session, deliveries, damage, [&](const Delivery& one) { found.push_back(one); });
   return found;
 }
 

@@ -3,11 +3,13 @@
 // All SQL of this room. Functions throw Fault on a database error.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "db/clause_builder.h"
 #include "db/session.h"
 #include "webhooks/delivery.h"
 #include "webhooks/subscription.h"
@@ -18,6 +20,10 @@ std::vector<db::CompanyId> Companies(db::Session& session);  // that have a subs
 // A damaged one is not among them; what is wrong is added to `damage`.
 std::vector<Subscription> All(db::Session& session, db::CompanyId company,
                               std::vector<std::string>& damage);
+// The start of a list of the subscriptions `w`, and the rows that it selects, as All().
+db::ClauseBuilder SubscriptionsOf(db::CompanyId company);
+std::vector<Subscription> SelectPage(db::Session& session, const db::ClauseBuilder& sql,
+                                     std::vector<std::string>& damage);
 // Fault kDamaged where the row is not what was written.
 std::optional<Subscription> Find(db::Session& session, db::CompanyId company, std::string_view id);
 // Also where it is damaged, so that it can be removed.
@@ -44,6 +50,12 @@ void Put(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, const D
 // Fault kDamaged where the row is not what was written.
 std::optional<Delivery> FindDelivery(db::Session& session, db::CompanyId company,
                                      std::string_view webhook_id, std::string_view id);
+// The start of a list of the deliveries `d`. A damaged one that it selects is left out; what is
+// wrong is added to `damage`.
+db::ClauseBuilder DeliveriesOf(db::CompanyId company, std::string_view webhook_id);
+void EachDelivery(db::Session& session, const db::ClauseBuilder& sql,
+                  std::vector<std::string>& damage,
+                  const std::function<void(const Delivery&)>& use);
 // Those that are late or wait behind one that is, by event. A damaged one is not among them, nor
 // among the dead; what is wrong is added to `damage`.
 std::vector<Delivery> Unsettled(db::Session& session, db::CompanyId company,

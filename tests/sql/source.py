@@ -1,5 +1,6 @@
 """Finds the SQL in the program's source: string literals where a statement or a piece of one is taken (db::Sql)."""
 
+import functools
 import pathlib
 import re
 
@@ -114,11 +115,12 @@ def literals(tokens):
 class File:
     """The SQL of one file.
     statements, conditions, sorts: (text, line); either: pieces of which the place does not say what they are
+    closings: texts that end a subquery in which a statement of the builder is open, the innermost first
     calls: how often a statement or a piece is taken by a call, with a literal or a name"""
 
     def __init__(self, path):
         self.path = path
-        self.statements, self.conditions, self.sorts, self.either = [], [], [], []
+        self.statements, self.conditions, self.sorts, self.either, self.closings = [], [], [], [], []
         self.calls = 0
         self.tokens = scan(path.read_text(), {})
         self.statements = [(token.text, token.line) for token in self.tokens if token.kind == "string" and VERB.match(token.text)]
@@ -157,6 +159,8 @@ class File:
         elif after.text == "(" and is_member and token.text == "OrderBy":
             self.calls += 1
             self.sorts += self._pieces(items(self.tokens, i + 1)[0], token)
+        elif after.text == "(" and is_member and token.text == "EndSubquery":
+            self.closings += [text for text, _ in literals(items(self.tokens, i + 1)[0])]
         elif after.text == "{" and before.text != "struct" and token.text == "ListFilter":
             self.conditions += self._pieces(items(self.tokens, i + 1)[1], token)
         elif after.text == "{" and before.text != "struct" and token.text == "ListSort":
@@ -188,9 +192,17 @@ class File:
         self.either += [piece for piece in literals(self.tokens[i:end]) if piece[0] and piece not in known]
 
 
+@functools.cache
 def files():
     """Of the rooms below db/, which runs PRAGMAs of its own."""
     lines = (ROOT / "src/ROOMS").read_text().splitlines()
     rooms = [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
-    return [File(path) for room in rooms[rooms.index("db") + 1:] for path in sorted((ROOT / "src" / room).iterdir())
+    return [File(path) for room in rooms[rooms.index("db") + 1:] for path in sorted((ROOT / "src" / room).rglob("*"))
             if path.suffix in (".cc", ".h")]
+
+
+def closed(sql):
+    """A base may end inside a subquery, which the builder closes (EndSubquery)."""
+    depth = sql.count("(") - sql.count(")")
+    (closings,) = [file.closings for file in files() if file.closings]
+    return sql + "".join(closings[len(closings) - depth:])

@@ -8,9 +8,9 @@ import subprocess
 import pytest
 
 import source
-from source import ROOT
+from source import ROOT, closed
 from support.box import BINARY, PATIENCE_S
-from test_postgresql import closed, filled
+from test_postgresql import filled
 
 GROWING = {"address", "alias", "audit", "client", "client_word", "cloud_difference", "cloud_order", "cloud_step", "combo",
            "combo_modifier", "delivery_command", "delivery_event", "delivery_order", "discount", "event", "idempotency",

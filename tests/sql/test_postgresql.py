@@ -7,6 +7,7 @@ import pytest
 
 import source
 from postgresql import Server, schema
+from source import closed
 
 # Whatever stands before the alias: FROM orders o, JOIN client c, (VALUES …) AS n.
 ALIAS = re.compile(r"(?:\b(?:FROM|JOIN)\s+\w+\s+(?!AS\b)|\bAS\s+)(\w+)\b")
@@ -42,11 +43,6 @@ def filled(sql):
     """With two rows for the braces of a base."""
     n = parameters(sql)
     return sql.replace("{}", f"(CAST(${n + 1} AS BIGINT)), (${n + 2})")
-
-
-def closed(sql):
-    """A base may end inside a subquery, which the builder closes (EndSubquery)."""
-    return sql + ")" * (sql.count("(") - sql.count(")"))
 
 
 def scope_of(base, clause):

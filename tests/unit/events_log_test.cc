@@ -99,13 +99,14 @@ TEST(EventsLog, LoadsTheCountersAtStart) {
   EXPECT_EQ(counters.Of(kCompany).changes[0], 1);
 }
 
-TEST(EventsLog, GivesACursorAfterTheLastEvent) {
+TEST(EventsLog, EndsWithTheLastEvent) {
   RestaurantDatabase database;
   AppendOne(database, kCompany, Type::kOrderCreated);
   AppendOne(database, kCompany, Type::kOrderCreated);
-  const std::string cursor =
-      database->Read([](db::Snapshot& snapshot) { return CurrentCursor(snapshot, kCompany); });
-  EXPECT_EQ(Decode(cursor), (Cursor{1, 2}));
+  const Extent log =
+      database->Read([](db::Snapshot& snapshot) { return ExtentOf(snapshot, kCompany); });
+  EXPECT_EQ(log.epoch, 1);
+  EXPECT_EQ(log.last, 2);
 }
 
 TEST(EventsCursor, ReadsOnlyWhatItWrote) {

@@ -20,6 +20,21 @@ TEST(HttpPageRows, JoinsRowsAndCountsExactly) {
       R"({"data":[{},[]],"pagination":{"current_page":1,"per_page":2,"total":3,"has_more":true}})");
 }
 
+TEST(HttpPageRows, AreWhereTheyBelongInWhateverOrderTheyCome) {
+  PageRows rows;
+  rows.Add("5555");
+  rows.MoveLast(0);
+  rows.Add("1");
+  rows.MoveLast(0);
+  rows.Add("333");
+  rows.MoveLast(1);
+  rows.Add("7");
+  rows.MoveLast(3);
+  rows.Add("22");
+  rows.MoveLast(1);
+  EXPECT_EQ(rows.End("]"), R"({"data":[1,22,333,5555,7])");
+}
+
 TEST(HttpPageRows, RefuseAPageOfMoreThan16MiBAndNameTheLargestThatFits) {
   PageRows rows;
   try {
