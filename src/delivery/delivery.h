@@ -12,7 +12,7 @@
 #include "base/metrics.h"
 #include "db/database.h"
 #include "delivery/catalogue.h"
-#include "delivery/status/lookups.h"
+#include "delivery/status/probes.h"
 #include "delivery/orders/order_accounts.h"
 #include "delivery/status/watcher.h"
 
@@ -39,7 +39,7 @@ class Delivery {
   explicit Delivery(const DeliverySettings& settings);
 
   const Catalogue& catalogue() const { return catalogue_; }
-  Lookups& lookups() { return lookups_; }
+  Probes& probes() { return probes_; }
   // Null where no app is asked.
   const OrderAccounts* orders() const { return orders_ ? &*orders_ : nullptr; }
   bool HasCloud(db::Session& session, db::CompanyId company) const {
@@ -58,7 +58,7 @@ class Delivery {
 
  private:
   Catalogue catalogue_;
-  Lookups lookups_;
+  Probes probes_;
   const decltype(DeliverySettings::has_cloud) has_cloud_;
   std::optional<OrderAccounts> orders_;  // this and the next: where there is a network
   std::optional<Watcher> watcher_;       // last: it uses the others
