@@ -92,7 +92,7 @@ void Neighbours::AddReadiness(std::vector<http::Readiness>& checks) {
   checks.push_back({.name = "sync", .ok = true, .state = SyncState()});
   const std::string webhooks = deliverer_ ? deliverer_->Trouble() : "";
   if (!webhooks.empty()) checks.push_back({.name = "webhooks", .ok = true, .state = webhooks});
-  const std::string apps = delivery_->lookups().Describe();
+  const std::string apps = delivery_->probes().Describe();
   if (!apps.empty()) checks.push_back({.name = "delivery_apps", .ok = true, .state = apps});
   const auto* app_orders = delivery_->orders();
   const std::string orders = app_orders != nullptr ? app_orders->Describe() : "";

@@ -122,7 +122,14 @@ http::Response SetPaused(http::Context& ctx, bool is_paused) {
     PutPaused(tx, linked.company, is_paused ? std::optional(since) : std::nullopt);
     if (!is_paused) MakeDue(tx, linked.company);
     TellOnCommit(ctx, tx);
-    return http::Uncached(http::Data("{}"));
+    const Syncer* const syncer = ctx.site().syncer;
+    const std::string held = syncer ? syncer->WhyHeld() : "";
+    std::string body;
+    json::Writer out(body);
+    out.BeginObject();
+    out.Key("held").Text(held.empty() ? std::nullopt : std::optional(held));
+    out.EndObject();
+    return http::Uncached(http::Data(body));
   });
 }
 
@@ -231,6 +238,12 @@ http::Response Retry(http::Context& ctx) {
       count = store::UnparkAll(tx, company);
     } else {
       const std::string id = OrderOf(tx, company, order);
+      if (store::WhyParked(tx, company, id) == kCancelledButPaid) {
+        throw Refusal(
+            Problem::kOrderHasActivePayments,
+            "The cloud has cancelled this order, and it is paid here: cancel its payments "
+            "at a till, and it is cancelled here, too.");
+      }
       if (!store::Unpark(tx, company, id) && !IsLate(ctx, id)) throw NotParked(order);
     }
     TellOnCommit(ctx, tx);  // late ones become due, too

@@ -35,6 +35,8 @@ constexpr int kStepsBeforeRead = 5;
 // While steps are sent, a poll of the events ends at once, with the event of the last step: such
 // polls would take half of the pace.
 constexpr int kStepsBeforePoll = 10;
+// Of a late order, whose every try may hold up the others for so long.
+constexpr int64_t kLateAnswerMs = 8'000;
 // A longer wait for the pace ends the pass.
 constexpr int64_t kPaceWaitMsMax = 5'000;
 constexpr int64_t kLookMs = 100;
@@ -252,12 +254,14 @@ std::optional<Waiting> Syncer::NextToSend(bool is_present) {
 
 // False where the cloud gave no usable answer: nothing is known of it.
 bool Syncer::Send(const Waiting& waiting) {
+  const bool is_late = late_.Contains(waiting.order_id);
   Sender sender({.database = settings_.database,
                  .clock = settings_.clock,
                  .rules = Rules(),
                  .platform_name = settings_.options.platform_name,
                  .ask =
-                     [this](const Request& request) {
+                     [this, is_late](Request request) {
+                       if (is_late) request.answer_ms = kLateAnswerMs;
                        WaitForPace();
                        return AskForStep(request);
                      }},

@@ -69,6 +69,9 @@ class Syncer final : public http::RoomObject, private Line {
   // What /readyz and `comanda cloud status` show. Any thread.
   Progressing progress() const;
 
+  // Why nothing is sent or read though the sync goes on; empty: it is not held. Any thread.
+  std::string WhyHeld() const { return settings_.hold ? settings_.hold->Describe() : ""; }
+
   // The orders whose request the cloud does not answer while it answers others, by their ids; of a
   // change of the menu the key is empty. Any thread.
   outbox::LateMessages& late() { return late_; }

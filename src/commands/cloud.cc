@@ -286,6 +286,18 @@ int Do(const Arguments& arguments, std::string_view path, std::string body, std:
   return kExitDone;
 }
 
+int Resume(const Arguments& arguments) {
+  const ControlAnswer answer = Call(arguments, "POST", "/resume", "{}");
+  if (arguments.Has("json")) {
+    Print(answer.body + "\n");
+    return kExitDone;
+  }
+  const json::Document document = json::Document::Parse(answer.body);
+  const std::string held = Field(DataOf(document), "held");
+  Print(held == "-" ? "resumed\n" : Concat({"resumed, but nothing is sent or read: ", held, "\n"}));
+  return kExitDone;
+}
+
 }  // namespace
 
 int Cloud(Words words) {
@@ -299,7 +311,7 @@ int Cloud(Words words) {
   if (verb == "differences") return ShowList(arguments, "/differences", RowOfDifference);
   if (verb == "unpaired") return ShowList(arguments, "/unpaired", RowOfUnpaired);
   if (verb == "pause") return Do(arguments, "/pause", "{}", "paused: nothing is sent or read");
-  if (verb == "resume") return Do(arguments, "/resume", "{}", "resumed");
+  if (verb == "resume") return Resume(arguments);
   if (verb == "unlink") {
     return Do(arguments, "/unlink", "{}",
               "unlinked, and the key deleted: a link with the same company goes on where this one "

@@ -79,7 +79,7 @@ http::Response ShowStatus(http::Context& ctx) {
   const auto end = std::min(begin + paging.per_page, total);
   providers = {providers.begin() + begin, providers.begin() + end};
   std::string body = R"({"data":[)";
-  for (const StatusRow& row : delivery.lookups().Find(*company, providers)) {
+  for (const StatusRow& row : delivery.probes().Find(*company, providers)) {
     if (body.back() == '}') body += ',';
     body += Render(row);
   }
@@ -124,7 +124,7 @@ void RenderProvider(json::Writer& out, http::Context& ctx, const company::Compan
                     const Provider& provider) {
   std::string why;
   const bool has_credentials = FindCredentials(PlaceOf(ctx, company), provider, &why).has_value();
-  const auto last = DeliveryOf(ctx).lookups().Last(company.id, provider.name);
+  const auto last = DeliveryOf(ctx).probes().Last(company.id, provider.name);
   out.BeginObject();
   out.Key("app").Text(provider.name);
   out.Key("display_name").Text(provider.display_name);
@@ -246,10 +246,10 @@ http::Response RemoveProvider(http::Context& ctx) {
 http::Response TryProvider(http::Context& ctx) {
   ctx.query().AllowOnly({});
   const auto provider = GetProvider(ctx, ReadApp(ctx));
-  if (!DeliveryOf(ctx).lookups().CanAsk()) {
+  if (!DeliveryOf(ctx).probes().CanAsk()) {
     throw Refusal(Problem::kServiceUnavailable, "The server does not run: start it first.");
   }
-  const Found found = DeliveryOf(ctx).lookups().Try(CompanyOf(ctx), provider);
+  const Found found = DeliveryOf(ctx).probes().Try(CompanyOf(ctx), provider);
   std::string body;
   json::Writer out(body);
   out.BeginObject();

@@ -12,7 +12,7 @@
 #include "base/metrics.h"
 #include "db/database.h"
 #include "delivery/catalogue.h"
-#include "delivery/status/lookups.h"
+#include "delivery/status/probes.h"
 #include "delivery/orders/order_accounts.h"
 #include "delivery/status/watcher.h"
 #include "http/room_object.h"
@@ -40,7 +40,7 @@ class Delivery : public http::RoomObject {
   explicit Delivery(const DeliverySettings& settings);
 
   const Catalogue& catalogue() const { return catalogue_; }
-  Lookups& lookups() { return lookups_; }
+  Probes& probes() { return probes_; }
   // Null where no app is asked.
   const OrderAccounts* orders() const { return orders_ ? &*orders_ : nullptr; }
   bool HasCloud(db::Session& session, db::CompanyId company) const {
@@ -59,7 +59,7 @@ class Delivery : public http::RoomObject {
 
  private:
   Catalogue catalogue_;
-  Lookups lookups_;
+  Probes probes_;
   const decltype(DeliverySettings::has_cloud) has_cloud_;
   std::optional<OrderAccounts> orders_;  // this and the next: where there is a network
   std::optional<Watcher> watcher_;       // last: it uses the others

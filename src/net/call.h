@@ -115,6 +115,8 @@ struct Security {
 // The result of a call.
 struct Answer {
   Outcome outcome = Outcome::kAnswered;
+  // Of kConnectionFailed: the address answered that nothing listens at the port.
+  bool is_refused = false;
   // What went wrong, for the log and the technician; empty if kAnswered.
   std::string error;
   // 0 until the complete head arrived. Also set if only the body failed.

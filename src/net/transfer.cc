@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <exception>
 
 #include "base/check.h"
@@ -187,6 +188,9 @@ void Transfer::SetAddressCheck() {
 Answer Transfer::Finish(CURLcode code) {
   Outcome outcome = OutcomeOf(code);
   std::string error;
+  long system_error = 0;
+  curl_easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &system_error);
+  answer_.is_refused = code == CURLE_COULDNT_CONNECT && system_error == ECONNREFUSED;
   if (code != CURLE_OK) error = message_[0] != '\0' ? message_ : curl_easy_strerror(code);
   if (is_too_large_) {
     outcome = Outcome::kAnswerTooLarge;

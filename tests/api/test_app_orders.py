@@ -502,12 +502,13 @@ def test_what_an_app_wants_to_be_waited_for_outlives_changes_of_others(restauran
 @pytest.mark.parametrize("status, is_parked", [(500, False), (503, False), (408, False), (404, True), (409, True)])
 def test_a_command_is_repeated_or_parked(restaurant, status, is_parked):
     shop = restaurant().start()
-    shop.app.answers["confirm"] = [status]
+    shop.app.answers["confirm"] = [status] * (10_000 if is_parked else 1)  # what is parked is tried again meanwhile
     identity = shop.app.place(ORDER_OF["ifood"](1))
     shop.placed()
     if is_parked:
         parked = shop.wait(shop.parked, hurry=False)
         assert (parked[0]["id"], parked[0]["what"]) == (f"{identity}/confirm", "command")
+        shop.app.answers.clear()
         shop.command("retry", parked[0]["id"])
     shop.wait(lambda: (identity, "confirm") in shop.app.told)
     shop.wait_status(shop.orders()[0]["id"], "PREPARING")
@@ -580,7 +581,7 @@ def test_orders_that_an_app_does_not_show_hold_up_no_other_and_are_named(restaur
 def test_a_command_that_is_refused_holds_up_no_other(restaurant):
     shop = restaurant().start()
     failing = ORDER_OF["ifood"](1)["id"]
-    shop.app.answers["POST", f"/order/v1.0/orders/{failing}/confirm"] = [FAILURES["4xx"]]
+    shop.app.answers["POST", f"/order/v1.0/orders/{failing}/confirm"] = [FAILURES["4xx"]] * 10_000
     shop.app.place(ORDER_OF["ifood"](1))
     others = {shop.app.place(ORDER_OF["ifood"](number)) for number in range(2, 5)}
     shop.placed(4)

@@ -128,6 +128,10 @@ def test_a_cancel_in_the_cloud_against_a_payment_here_is_parked_and_both_are_sho
             here = client.get("/v1/orders/" + order["id"]).data
         assert here["status"] != "CANCELLED" and here["paid"], "money that was taken is not cancelled"
         assert pair.record_there(order)["status"] == "CANCELLED"
+        refused = pair.command("retry", order["id"], check=False)
+        assert refused.returncode != 0 and "cancel its payments" in refused.stderr, refused
+        pair.command("retry", "all")
+        assert [row["why"] for row in pair.parked()] == ["cancelled_but_paid"]
 
         order = till.move(order, "DELETE", f"/payments/{order['payments'][-1]['id']}")
         pair.command("resume", check=False)

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import sqlite3
 import threading
 
 from support import documents
@@ -99,6 +100,29 @@ def test_the_cloud_is_followed_from_the_moment_when_nothing_is_left_to_be_sent(t
         def there():
             assert rows(pair.box, "SELECT count(*) FROM orders WHERE order_title = 'Ana'") == [(1,)]
         pair.eventually(there)
+
+
+def test_resume_says_what_still_holds_the_box(pair):
+    pair.settle()
+    assert pair.command("resume").stdout == "resumed\n"
+    pair.box.stop()
+    with contextlib.closing(sqlite3.connect(pair.box.data / "live.db")) as db, db:
+        db.execute("UPDATE machine SET machine_id = 'another'")
+    pair.box.start()
+    assert re.match("resumed, but nothing is sent or read: held since .*another machine", pair.command("resume").stdout)
+    pair.box.command("resume", "--data", str(pair.box.data))
+    assert pair.command("resume").stdout == "resumed\n"
+    pair.settle()
+
+
+def test_a_cloud_whose_port_is_closed_refuses_connections_and_the_internet_works(pair):
+    pair.settle()
+    pair.proxy.close()
+
+    def refused():
+        status = pair.status()
+        assert "the cloud refuses connections" in status["description"] and status["internet"] == "ok", status
+    pair.eventually(refused)
 
 
 def test_unlink_ends_it_and_a_link_with_the_same_company_goes_on(pair):

@@ -56,6 +56,7 @@ class Exchange:
     body: bytes
     fate: str
     status: int | None = None  # of the cloud's answer
+    held_s: float = 0  # how long the client waited for an answer that never came
 
 
 class CuttingProxy:
@@ -194,8 +195,10 @@ class _Handler(Handler):
         proxy.at("before", exchange)
         fate = exchange.fate
         if fate == "hang":
+            begun = time.monotonic()
             with contextlib.suppress(OSError):
                 self.rfile.read(1)  # until the client has gone
+            exchange.held_s = time.monotonic() - begun
         if fate == "reset":
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.close_connection = True

@@ -151,8 +151,18 @@ TEST_F(CloudClient, AnAnswerThatIsTooLargeOrCutIsNone) {
   EXPECT_EQ(reply.reachability, Reachability::kUnreachable);
 }
 
+TEST_F(CloudClient, AnAnswerThatTakesTooLongIsNone) {
+  TestReceiver server([](ReceiverConnection& connection) {
+    connection.Next();
+    connection.Next();  // until the client goes
+  });
+  const Reply reply = AskAt(server.Url(), {.answer_ms = 50});
+  EXPECT_EQ(reply.verdict, Verdict::kLater);
+  EXPECT_EQ(reply.reachability, Reachability::kUnreachable);
+}
+
 TEST_F(CloudClient, NobodyThereIsUnreachableAndAnUnknownAuthorityACertificate) {
-  EXPECT_EQ(AskAt("http://127.0.0.1:1/hook").reachability, Reachability::kUnreachable);
+  EXPECT_EQ(AskAt("http://127.0.0.1:1/hook").reachability, Reachability::kRefused);
   EXPECT_EQ(AskAt("https://name.invalid/hook").reachability, Reachability::kUnreachable);
   const UtcMs now = SystemClock().Now();
   const crypto::KeyPair identity =

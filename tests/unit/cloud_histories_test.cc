@@ -25,7 +25,7 @@
 #include "cloud/orders/pending.h"
 #include "cloud/orders/refusal.h"
 #include "cloud/orders/shown_members.h"
-#include "cloud/orders/taker.h"
+#include "cloud/orders/record_merge.h"
 #include "events/log.h"
 #include "support/two_restaurants.h"
 
@@ -201,7 +201,7 @@ class History {
   }
 
   // A removed discount leaves no trace in the cloud: that one which waits here was sent and removed
-  // since, a restored box cannot know. The difference tells it (cloud/orders/bring_back.h).
+  // since, a restored box cannot know. The difference tells it (cloud/orders/restored_merge.h).
   bool HasDiscountThatWaits() {
     const auto row = box.database->Read(
         [&](db::Snapshot& snapshot) { return store::FindOrder(snapshot, kCompany, box.order_id); });
@@ -366,7 +366,7 @@ class History {
     return {.is_accepted = true, .record = answers_[step.key] = RecordThere()};
   }
 
-  // What a record is to the request under way (TakeSettings).
+  // What a record is to the request under way (MergeSettings).
   struct Role {
     const Step* answered = nullptr;
     bool looked_for = false;
@@ -381,14 +381,14 @@ class History {
   }
   void TakeIn(db::Tx& tx, json::Value record, const db::Stamp& stamp, const Role& role) {
     const company::Company company = company::Get(tx, kCompany);
-    ASSERT_NE(TakeOrder(tx,
-                        {.company = company,
-                         .public_numbers = {},
-                         .rules = rules_,
-                         .answered = role.answered,
-                         .looked_for = role.looked_for},
-                        record, stamp),
-              Taken::kUnreadable);
+    ASSERT_NE(MergeRecord(tx,
+                          {.company = company,
+                           .public_numbers = {},
+                           .rules = rules_,
+                           .answered = role.answered,
+                           .looked_for = role.looked_for},
+                          record, stamp),
+              Merged::kUnreadable);
   }
 
   void TakeAnswer(const struct Waiting& waiting, const Answer& answer) {

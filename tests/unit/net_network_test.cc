@@ -184,10 +184,13 @@ TEST_F(NetNetwork, NamesWhatWentWrong) {
     TestReceiver gone(AnswerAll);
     closed_port = gone.port();
   }
-  EXPECT_EQ(Get("http://127.0.0.1:" + std::to_string(closed_port) + "/").outcome,
-            Outcome::kConnectionFailed);
+  const Answer refused = Get("http://127.0.0.1:" + std::to_string(closed_port) + "/");
+  EXPECT_EQ(refused.outcome, Outcome::kConnectionFailed);
+  EXPECT_TRUE(refused.is_refused);
   TestReceiver rude([](ReceiverConnection& connection) { connection.Next(); });
-  EXPECT_EQ(Get(rude.Url()).outcome, Outcome::kConnectionFailed);
+  const Answer broken = Get(rude.Url());
+  EXPECT_EQ(broken.outcome, Outcome::kConnectionFailed);
+  EXPECT_FALSE(broken.is_refused);
   TestReceiver no_http([](ReceiverConnection& connection) {
     connection.Next();
     connection.Write("hello\r\n");

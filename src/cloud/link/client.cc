@@ -13,7 +13,6 @@ namespace comanda::cloud {
 namespace {
 
 constexpr int64_t kConnectMs = 10'000;
-constexpr int64_t kAnswerMs = 30'000;
 
 net::Call CallFor(const Target& target, const Request& request) {
   net::Call call{.purpose = net::Purpose::kCloud,
@@ -22,7 +21,7 @@ net::Call CallFor(const Target& target, const Request& request) {
                  .authorities = target.authorities,
                  .body = request.body,
                  .connect_timeout_ms = kConnectMs,
-                 .timeout_ms = kAnswerMs + request.wait_s * 1'000,
+                 .timeout_ms = request.answer_ms + request.wait_s * 1'000,
                  .answer_bytes_max = kAnswerBytesMax};
   const auto add = [&](std::string_view name, std::string_view value) {
     if (!value.empty()) call.headers.push_back(Concat({name, ": ", value}));
@@ -100,7 +99,7 @@ std::string ClockTrouble(int64_t skew_ms) {
 Reply Judged(net::Answer answer, UtcMs now) {
   Reply reply;
   reply.body_bytes = static_cast<int64_t>(answer.body.size());
-  reply.reachability = ReachabilityOf(answer.outcome);
+  reply.reachability = answer.is_refused ? Reachability::kRefused : ReachabilityOf(answer.outcome);
   if (answer.outcome != net::Outcome::kAnswered) {
     reply.trouble = Trimmed(answer.error);  // Mbed TLS ends its words with a newline
     reply.answer = net::Reply(std::move(answer));
@@ -134,6 +133,8 @@ std::string_view Name(Reachability reachability) {
       return "busy";
     case Reachability::kUnreachable:
       return "unreachable";
+    case Reachability::kRefused:
+      return "the cloud refuses connections";
     case Reachability::kCertificate:
       return "certificate";
     case Reachability::kClock:

@@ -41,6 +41,7 @@ struct Request {
   std::string occurred_at = {};  // Comanda-Occurred-At
   std::string etag = {};         // If-None-Match
   int64_t wait_s = 0;            // Prefer: wait
+  int64_t answer_ms = 30'000;    // it fails when its answer takes longer, a long poll's wait added
 };
 
 enum class Verdict : uint8_t {
@@ -56,6 +57,7 @@ enum class Verdict : uint8_t {
 enum class Reachability : uint8_t {
   kReached,
   kUnreachable,  // no name, no connection, no answer in time, or the connection broke
+  kRefused,      // its address refuses connections: nothing listens there
   kCertificate,  // the certificate is not trusted
   kClock,        // the certificate is not valid now and the box's clock is wrong
   kUnusable,     // an answer that is none: HTML, a redirect, no `data`, too large
@@ -76,9 +78,9 @@ class Client {
  public:
   Client(Target target, net::Network& network, const Clock& clock, int64_t share_percent);
 
-  // Sends the request and waits for its answer; blocks for 30 s at most, and a long poll for its
-  // wait longer. Does not wait for the pace: the caller asks pace() first. Never throws for what
-  // the cloud does.
+  // Sends the request and waits for its answer; blocks for Request::answer_ms at most, and a long
+  // poll for its wait longer. Does not wait for the pace: the caller asks pace() first. Never
+  // throws for what the cloud does.
   Reply Send(const Request& request, const std::stop_token& stop);
 
   // The same in two steps, for a long poll beside other requests: Start() sends the request, and

@@ -7,9 +7,9 @@
 
 #include "base/id.h"
 #include "base/problem.h"
-#include "cloud/orders/adopt.h"
+#include "cloud/orders/row_match.h"
 #include "cloud/orders/authority.h"
-#include "cloud/orders/bring_back.h"
+#include "cloud/orders/restored_merge.h"
 #include "cloud/orders/journal_store.h"
 #include "cloud/orders/merge.h"
 #include "cloud/orders/next.h"
@@ -57,7 +57,7 @@ class BoxMade {
         company_(match.company()),
         shown_(match.shown()) {}
 
-  Taken Take() {
+  Merged Take() {
     PutAlias(match_);
     store::OrderRow row = match_.row.value_or(store::OrderRow{.order_id = match_.order_id});
     if (match_.comes_back) DropUnderWay();
@@ -66,10 +66,10 @@ class BoxMade {
     const int64_t version = match_.before->version;
     if (settings_.answered) {
       Accept(mirror, *settings_.answered, *match_.before);
-      AdoptMade(mirror, *match_.before, match_.record, *settings_.answered);
+      MatchMade(mirror, *match_.before, match_.record, *settings_.answered);
     }
     if (!mirror.is_placed) LearnPlaced(match_, row, mirror);
-    AdoptRows(mirror, *match_.before, match_.record, RowsThatWait());
+    MatchRows(mirror, *match_.before, match_.record, RowsThatWait());
     if (match_.comes_back) BringBackLost(mirror);
     if (store::WhyParked(tx_, company_, match_.order_id) == kParkedGone) {
       store::Unpark(tx_, company_, match_.order_id);
@@ -100,8 +100,8 @@ class BoxMade {
     StoreLearnt(match_, std::move(row), after);
     if (is_paid) store::Park(tx_, company_, match_.order_id, kCancelledButPaid, kPaidHere);
     if (is_cancelled) store::Unpark(tx_, company_, match_.order_id);
-    if (is_paid) return Taken::kParked;
-    return after.version != version ? Taken::kWritten : Taken::kUnchanged;
+    if (is_paid) return Merged::kParked;
+    return after.version != version ? Merged::kWritten : Merged::kUnchanged;
   }
 
  private:
@@ -123,7 +123,7 @@ class BoxMade {
     Order here = *match_.before;
     Mirror learnt = mirror;
     const bool is_as_restored = here.updated_at < *settings_.rules.restored_at;
-    const bool has_changed = BringBack(here, learnt, match_.record, is_as_restored);
+    const bool has_changed = MergeRestored(here, learnt, match_.record, is_as_restored);
     const bool is_possible =
         !has_changed || (orders::Price(here, stamp_.now) && Ingest(match_, std::move(here), {}));
     if (!is_possible) return;  // the differences tell
@@ -261,7 +261,7 @@ class BoxMade {
 
   Match& match_;
   db::Tx& tx_;
-  const TakeSettings& settings_;
+  const MergeSettings& settings_;
   const db::Stamp& stamp_;
   const db::CompanyId company_;
   const Order& shown_;
@@ -270,7 +270,7 @@ class BoxMade {
 
 }  // namespace
 
-Taken TakeBoxMade(Match& match) { return BoxMade(match).Take(); }
+Merged MergeBoxMade(Match& match) { return BoxMade(match).Take(); }
 
 void AcceptRepeated(const Match& match) {
   const Step* const answered = match.settings.answered;
@@ -282,7 +282,7 @@ void AcceptRepeated(const Match& match) {
   mirror.delivery_status = match.row->mirror.delivery_status;
   mirror.delivery_status_reason = match.row->mirror.delivery_status_reason;
   mirror.delivery_status_by_rider = match.row->mirror.delivery_status_by_rider;
-  AdoptMade(mirror, *match.before, match.record, *answered);
+  MatchMade(mirror, *match.before, match.record, *answered);
   CompareAgain(match.tx, *match.before, std::move(row), match.settings.rules, Makes::kNext,
                match.stamp);
 }

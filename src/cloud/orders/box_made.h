@@ -1,20 +1,20 @@
 #pragma once
 
 // Takes a record of an order that this box made: status, rider and delivery status are merged, and
-// a restored box gets back what it has lost (cloud/orders/bring_back.h). In the caller's
+// a restored box gets back what it has lost (cloud/orders/restored_merge.h). In the caller's
 // transaction.
 
 #include <string_view>
 
 #include "cloud/orders/match.h"
 #include "cloud/orders/pending.h"
-#include "cloud/orders/taker.h"
+#include "cloud/orders/record_merge.h"
 #include "db/session.h"
 
 namespace comanda::cloud {
 
 // May drop the request under way.
-Taken TakeBoxMade(Match& match);
+Merged MergeBoxMade(Match& match);
 
 // A repeated request has the first answer again, which may be older than what the cloud has shown
 // since. It still names the rows that the request has made.

@@ -264,9 +264,10 @@ std::vector<Parked> ListParked(db::Session& session, db::CompanyId company, int6
 
 int64_t UnparkAll(db::Tx& tx, db::CompanyId company) {
   return tx.Run(R"sql(
-      UPDATE cloud_order SET parked = '', problem = '' WHERE company_id = $1 AND parked > ''
+      UPDATE cloud_order SET parked = '', problem = ''
+      WHERE company_id = $1 AND parked > '' AND parked <> $2
       )sql",
-                company);
+                company, kCancelledButPaid);
 }
 
 std::string WhyParked(db::Session& session, db::CompanyId company, std::string_view order_id) {

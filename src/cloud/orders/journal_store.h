@@ -56,6 +56,7 @@ bool ParkUnanswered(db::Tx& tx, db::CompanyId company, std::string_view order_id
                     std::string_view trouble);
 // Sends it again. False where it is not parked.
 bool Unpark(db::Tx& tx, db::CompanyId company, std::string_view order_id);
+// All but those that are kCancelledButPaid, which end when their payments are cancelled.
 int64_t UnparkAll(db::Tx& tx, db::CompanyId company);
 // Empty: it is not parked.
 std::string WhyParked(db::Session& session, db::CompanyId company, std::string_view order_id);

@@ -4,7 +4,7 @@
 
 #include "aliases/aliases.h"
 #include "base/problem.h"
-#include "cloud/orders/bring_back.h"
+#include "cloud/orders/restored_merge.h"
 #include "cloud/link/link.h"
 #include "cloud/orders/next.h"
 #include "cloud/orders/pending.h"
@@ -61,7 +61,7 @@ void NoteMaker(const Match& match) {
 
 Order Match::Now() const { return *orders::Load(tx, company(), order_id); }
 
-Match FindMatch(db::Tx& tx, const TakeSettings& settings, CloudRecord record,
+Match FindMatch(db::Tx& tx, const MergeSettings& settings, CloudRecord record,
                 const db::Stamp& stamp) {
   Match match{.tx = tx, .settings = settings, .stamp = stamp, .record = std::move(record)};
   if (auto alias = aliases::FindBoxId(tx, match.company(), Kind::kOrder, match.record.cloud_id)) {

@@ -11,7 +11,7 @@
 
 #include "cloud/orders/cloud_record.h"
 #include "cloud/orders/journal_store.h"
-#include "cloud/orders/taker.h"
+#include "cloud/orders/record_merge.h"
 #include "db/session.h"
 #include "orders/order.h"
 
@@ -22,7 +22,7 @@ inline constexpr std::string_view kCloudActor = "cloud";
 
 struct Match {
   db::Tx& tx;
-  const TakeSettings& settings;
+  const MergeSettings& settings;
   const db::Stamp& stamp;
   CloudRecord record;
   std::string order_id = {};  // here; of an unknown order, the one that it gets
@@ -44,7 +44,7 @@ struct Match {
   bool IsPlannedAhead() const { return under_way && under_way->step.is_in_mirror; }
 };
 
-Match FindMatch(db::Tx& tx, const TakeSettings& settings, CloudRecord record,
+Match FindMatch(db::Tx& tx, const MergeSettings& settings, CloudRecord record,
                 const db::Stamp& stamp);
 
 // The ids of the cloud lead to the order here.

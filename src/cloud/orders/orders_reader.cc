@@ -15,7 +15,7 @@
 #include "cloud/link/path.h"
 #include "cloud/readings.h"
 #include "cloud/orders/shown_members.h"
-#include "cloud/orders/taker.h"
+#include "cloud/orders/record_merge.h"
 #include "company/companies.h"
 #include "crypto/hash.h"
 #include "orders/lifecycle.h"
@@ -339,8 +339,9 @@ std::optional<bool> OrdersReader::ReadOne(const Linked& linked, Line& line,
     return IsOpen(*record);
   }
   if (reply.verdict == Verdict::kRefused && reply.answer.status() == kNotFound) {
-    settings_.database.Write(
-        [&](db::Tx& tx, const db::Stamp& stamp) { TakeGone(tx, linked.company, cloud_id, stamp); });
+    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      MergeGone(tx, linked.company, cloud_id, stamp);
+    });
     return false;
   }
   batches_.Report("the cloud does not give one of its orders", cloud_id, reply.trouble);

@@ -40,7 +40,7 @@ inline SendRules RulesOf(std::string_view rider_provider, const Link& link) {
 
 // Whether the mirror of an order of this box may be older than what the box had sent: it comes from
 // a backup, and the cloud has not shown the order since. Nothing is sent of such an order before it
-// was read (cloud/orders/bring_back.h), but its creation, which its key makes harmless.
+// was read (cloud/orders/restored_merge.h), but its creation, which its key makes harmless.
 bool IsBehind(db::Session& session, const orders::Order& order, const Mirror& mirror,
               const SendRules& rules);
 

@@ -12,7 +12,7 @@
 #include "cloud/orders/journal_store.h"
 #include "cloud/orders/orders_reader.h"
 #include "cloud/orders/pending.h"
-#include "cloud/orders/taker.h"
+#include "cloud/orders/record_merge.h"
 #include "company/companies.h"
 #include "crypto/hash.h"
 #include "orders/orders.h"
@@ -76,19 +76,19 @@ std::vector<json::Value> RecordBatches::Take(const Linked& linked,
 // One record that cannot be stored does not keep the others from it.
 void RecordBatches::TakeSome(const Linked& linked, std::span<const Change> changes,
                              const std::optional<std::string>& cursor) {
-  std::vector<Taken> taken;
+  std::vector<Merged> taken;
   try {
     taken = settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      std::vector<Taken> results;
+      std::vector<Merged> results;
       const company::Company company = company::Get(tx, linked.company);
       for (const Change& change : changes) {
-        results.push_back(TakeOrder(tx,
-                                    {.company = company,
-                                     .public_numbers = change.numbers,
-                                     .rules = RulesOf(settings_.rider_provider, linked.link),
-                                     .platform_name = settings_.platform_name},
-                                    change.record, stamp));
-        if (results.back() != Taken::kUnreadable) {
+        results.push_back(MergeRecord(tx,
+                                      {.company = company,
+                                       .public_numbers = change.numbers,
+                                       .rules = RulesOf(settings_.rider_provider, linked.link),
+                                       .platform_name = settings_.platform_name},
+                                      change.record, stamp));
+        if (results.back() != Merged::kUnreadable) {
           store::RemoveUnreadable(tx, linked.company, change.cloud_id);
         }
       }
@@ -98,13 +98,13 @@ void RecordBatches::TakeSome(const Linked& linked, std::span<const Change> chang
   } catch (const Refusal& refusal) {
     if (IsOneAlone(changes, cursor)) {
       Report("an order of the cloud is refused", changes.front().cloud_id, refusal.detail);
-      taken = {Taken::kUnchanged};
+      taken = {Merged::kUnchanged};
     }
   } catch (const Fault& fault) {
     if (fault.kind != Fault::Kind::kDamaged || changes.empty()) throw;
     if (IsOneAlone(changes, cursor)) {
       Report("an order of the cloud cannot be stored", changes.front().cloud_id, fault.cause);
-      taken = {Taken::kUnchanged};
+      taken = {Merged::kUnchanged};
     }
   }
   if (taken.size() != changes.size()) {
@@ -115,7 +115,7 @@ void RecordBatches::TakeSome(const Linked& linked, std::span<const Change> chang
   if (taken_.size() + changes.size() > kTakenMax) taken_.clear();
   for (size_t i = 0; i < changes.size(); ++i) {
     taken_[changes[i].key] = changes[i].hash;
-    if (taken[i] != Taken::kUnreadable) continue;
+    if (taken[i] != Merged::kUnreadable) continue;
     const std::string why = WhyUnreadable(linked, changes[i].record);
     Report("an order of the cloud cannot be read", changes[i].cloud_id, why);
     NoteUnreadable(linked, changes[i].cloud_id, why);

@@ -1,9 +1,9 @@
 #pragma once
 
-// Brings records of the cloud's orders into the database (cloud/orders/taker.h), in transactions of
-// bounded size. A record that has not changed since it was taken is not taken again: a hash of each
-// is kept in memory, bounded. One that cannot be stored does not keep the others from it. What
-// cannot be read is logged once, and recorded as a difference.
+// Brings records of the cloud's orders into the database (cloud/orders/record_merge.h), in
+// transactions of bounded size. A record that has not changed since it was taken is not taken
+// again: a hash of each is kept in memory, bounded. One that cannot be stored does not keep the
+// others from it. What cannot be read is logged once, and recorded as a difference.
 
 #include <cstdint>
 #include <optional>

@@ -11,7 +11,7 @@
 #include "cloud/menu/menu_push.h"
 #include "cloud/link/path.h"
 #include "cloud/orders/refusal.h"
-#include "cloud/orders/taker.h"
+#include "cloud/orders/record_merge.h"
 #include "company/companies.h"
 #include "crypto/derived_id.h"
 #include "events/log.h"
@@ -204,14 +204,14 @@ void Sender::NoteReference(db::Tx& tx, const Waiting& waiting, const std::string
 void Sender::Take(db::Tx& tx, json::Value record, const std::vector<std::string>& numbers,
                   const db::Stamp& stamp, const Role& role) {
   const company::Company company = company::Get(tx, company_);
-  TakeOrder(tx,
-            {.company = company,
-             .public_numbers = numbers,
-             .rules = settings_.rules,
-             .platform_name = settings_.platform_name,
-             .answered = role.answered,
-             .looked_for = role.looked_for},
-            record, stamp);
+  MergeRecord(tx,
+              {.company = company,
+               .public_numbers = numbers,
+               .rules = settings_.rules,
+               .platform_name = settings_.platform_name,
+               .answered = role.answered,
+               .looked_for = role.looked_for},
+              record, stamp);
 }
 
 // A restored order, before anything of it is sent. Where its record says nothing that can be taken,

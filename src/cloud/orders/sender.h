@@ -50,7 +50,7 @@ class Sender {
   void PutAlias(db::Tx& tx, const std::string& order_id, json::Value record) const;
   void NoteReference(db::Tx& tx, const Waiting& waiting, const std::string& reference,
                      const db::Stamp& stamp);
-  // What a record is to the request under way (TakeSettings).
+  // What a record is to the request under way (MergeSettings).
   struct Role {
     const Step* answered = nullptr;
     bool looked_for = false;

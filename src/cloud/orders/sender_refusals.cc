@@ -11,7 +11,7 @@
 #include "cloud/link/path.h"
 #include "cloud/orders/refusal.h"
 #include "cloud/orders/sender.h"
-#include "cloud/orders/taker.h"
+#include "cloud/orders/record_merge.h"
 #include "company/companies.h"
 #include "crypto/derived_id.h"
 #include "orders/orders.h"

@@ -31,7 +31,7 @@
 #include "db/database.h"
 #include "delivery/account.h"
 #include "delivery/catalogue.h"
-#include "delivery/orders/intake.h"
+#include "delivery/orders/ingest.h"
 #include "delivery/orders/order_source.h"
 #include "delivery/orders/orders_store.h"
 #include "delivery/session.h"

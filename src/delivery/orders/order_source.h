@@ -1,7 +1,7 @@
 #pragma once
 
 // A delivery app that can be asked for its orders. An OrderSource translates between the app's
-// calls and ours; it has no network, database, clock or state. The engine (intake.h,
+// calls and ours; it has no network, database, clock or state. The engine (ingest.h,
 // order_account.h) is the same for all apps and reads capabilities, never names.
 
 #include <array>

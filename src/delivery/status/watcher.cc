@@ -58,7 +58,7 @@ void Watcher::Look(const company::Company& company) {
     return !provider->status || !FindCredentials(place, *provider);
   });
   if (providers.empty() || !IsOpen(company, settings_.clock.Now())) return;
-  for (const StatusRow& row : settings_.lookups.Find(company, providers)) Take(company, row);
+  for (const StatusRow& row : settings_.probes.Find(company, providers)) Take(company, row);
 }
 
 void Watcher::Take(const company::Company& company, const StatusRow& row) {

@@ -16,7 +16,7 @@
 #include "db/database.h"
 #include "delivery/catalogue.h"
 #include "delivery/status/changes.h"
-#include "delivery/status/lookups.h"
+#include "delivery/status/probes.h"
 #include "events/worker.h"
 
 namespace comanda::delivery {
@@ -27,7 +27,7 @@ struct WatcherSettings {
   const Clock& clock;
   db::Database& database;
   const Catalogue& catalogue;
-  Lookups& lookups;
+  Probes& probes;
 };
 
 class Watcher {

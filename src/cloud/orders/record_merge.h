@@ -32,14 +32,14 @@
 
 namespace comanda::cloud {
 
-enum class Taken : uint8_t {
+enum class Merged : uint8_t {
   kUnchanged,   // nothing was written
   kWritten,     // an order here has changed, or was written
   kParked,      // cancelled in the cloud, paid here
   kUnreadable,  // UnreadableRecord (cloud/orders/cloud_record.h), or too large: nothing was written
 };
 
-struct TakeSettings {
+struct MergeSettings {
   const company::Company& company;
   // Candidates for the ten digits of a new order's public id (orders::ExternalOrder).
   const std::vector<std::string>& public_numbers;
@@ -55,13 +55,13 @@ struct TakeSettings {
 };
 
 // May drop the request under way, where the cloud has cancelled the order.
-Taken TakeOrder(db::Tx& tx, const TakeSettings& settings, json::Value record,
-                const db::Stamp& stamp);
+Merged MergeRecord(db::Tx& tx, const MergeSettings& settings, json::Value record,
+                   const db::Stamp& stamp);
 
 // The cloud answers 404 for the order with that id of its own. One that it made stays readable here
 // and gets ORDER_DELETED; one of this box is parked as gone.
-Taken TakeGone(db::Tx& tx, db::CompanyId company, std::string_view cloud_id,
-               const db::Stamp& stamp);
+Merged MergeGone(db::Tx& tx, db::CompanyId company, std::string_view cloud_id,
+                 const db::Stamp& stamp);
 
 // Whether an order of the cloud can be the same as one here: its service type is the same, and each
 // of its rows is one of the order's. False for a record that is unreadable.

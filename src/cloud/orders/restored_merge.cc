@@ -1,4 +1,4 @@
-#include "cloud/orders/bring_back.h"
+#include "cloud/orders/restored_merge.h"
 
 #include <algorithm>
 #include <ranges>
@@ -121,8 +121,8 @@ void LearnFields(Fields& mirror, const CloudRecord& record) {
   if (!there.comment) mirror.comment = comment;
 }
 
-bool BringBack(orders::Order& here, Mirror& mirror, const CloudRecord& record,
-               bool is_as_restored) {
+bool MergeRestored(orders::Order& here, Mirror& mirror, const CloudRecord& record,
+                   bool is_as_restored) {
   const orders::Order& there = record.order;
   bool has_changed = BringBackFields(here, mirror.fields, record, is_as_restored);
   has_changed |= BringBackRows(here.combos, mirror.combos, there.combos, record.combo_ids);

@@ -1,4 +1,4 @@
-#include "delivery/status/asking.h"
+#include "delivery/status/probe.h"
 
 #include <algorithm>
 #include <utility>
@@ -140,7 +140,7 @@ Found Ask(const Account& account, Token& token, net::Network& network, const Clo
           const std::stop_token& stop) {
   const Limits& limits = account.provider->limits;
   Session session(account, account.provider->token, token, network, clock,
-                  {.session_ms = kLookUpMsMax,
+                  {.session_ms = kProbeMsMax,
                    .connect_ms = limits.connect_ms,
                    .call_ms = limits.total_ms,
                    .bytes_max = static_cast<size_t>(limits.bytes_max)},

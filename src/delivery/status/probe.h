@@ -25,9 +25,9 @@ struct Found {
 };
 inline constexpr size_t kShownMax = 4'096;
 // The longest that a look-up takes, ms.
-inline constexpr int64_t kLookUpMsMax = 4'500;
+inline constexpr int64_t kProbeMsMax = 4'500;
 
-// Blocks for kLookUpMsMax at most, or until `stop` is requested. Throws nothing for what the app
+// Blocks for kProbeMsMax at most, or until `stop` is requested. Throws nothing for what the app
 // does. Any thread but the network's; one at a time for each `token`, which it reads and writes.
 Found Ask(const Account& account, Token& token, net::Network& network, const Clock& clock,
           const std::stop_token& stop);

@@ -1,11 +1,11 @@
-#include "cloud/orders/taker.h"
+#include "cloud/orders/record_merge.h"
 
 #include <utility>
 #include <vector>
 
 #include "aliases/aliases.h"
 #include "base/id.h"
-#include "cloud/orders/adopt.h"
+#include "cloud/orders/row_match.h"
 #include "cloud/orders/box_made.h"
 #include "cloud/orders/cloud_record.h"
 #include "cloud/orders/journal_store.h"
@@ -59,7 +59,7 @@ bool IsLost(const Match& match) {
 }
 
 // An order that the cloud made, or that the box has lost.
-Taken TakeCloudMade(const Match& match) {
+Merged MergeCloudMade(const Match& match) {
   const bool was_lost = IsLost(match);
   store::OrderRow row = match.row.value_or(store::OrderRow{.order_id = match.order_id});
   const SharedState state(match);
@@ -68,11 +68,11 @@ Taken TakeCloudMade(const Match& match) {
   draft.origin = was_lost ? Origin::kBox : Origin::kCloud;
   if (match.before) state.KeepOurs(draft);
   const auto written = Ingest(match, std::move(draft), match.record.shows);
-  if (!written) return Taken::kUnreadable;
+  if (!written) return Merged::kUnreadable;
   PutAlias(match);
   const Order after = match.Now();
   if (match.settings.answered) Accept(row.mirror, *match.settings.answered, after);
-  if (was_lost) AdoptRows(row.mirror, after, match.record);
+  if (was_lost) MatchRows(row.mirror, after, match.record);
   if (!row.mirror.is_placed) LearnPlaced(match, row, row.mirror);
   const bool is_cancelled = after.status == orders::Status::kCancelled;
   const auto lost = is_cancelled ? RemainingSteps(match.tx, row, after, match.settings.rules)
@@ -80,13 +80,13 @@ Taken TakeCloudMade(const Match& match) {
   state.Learn(row.mirror, match.shown().rider);
   if (is_cancelled) DropSteps(match.tx, match.company(), match.order_id, lost, match.stamp.now);
   StoreLearnt(match, std::move(row), after);
-  return written->event_seq ? Taken::kWritten : Taken::kUnchanged;
+  return written->event_seq ? Merged::kWritten : Merged::kUnchanged;
 }
 
 }  // namespace
 
-Taken TakeOrder(db::Tx& tx, const TakeSettings& settings, json::Value record,
-                const db::Stamp& stamp) {
+Merged MergeRecord(db::Tx& tx, const MergeSettings& settings, json::Value record,
+                   const db::Stamp& stamp) {
   try {
     CloudRecord shown = ReadCloudRecord(
         record,
@@ -95,23 +95,23 @@ Taken TakeOrder(db::Tx& tx, const TakeSettings& settings, json::Value record,
     const bool is_ours = match.before && match.before->origin == Origin::kBox;
     if (match.before && match.row && IsOlder(match.shown(), match.row->mirror.shown)) {
       if (is_ours) AcceptRepeated(match);
-      return Taken::kUnchanged;
+      return Merged::kUnchanged;
     }
-    return is_ours && !IsLost(match) ? TakeBoxMade(match) : TakeCloudMade(match);
+    return is_ours && !IsLost(match) ? MergeBoxMade(match) : MergeCloudMade(match);
   } catch (const UnreadableRecord&) {
-    return Taken::kUnreadable;
+    return Merged::kUnreadable;
   }
 }
 
-Taken TakeGone(db::Tx& tx, db::CompanyId company, std::string_view cloud_id,
-               const db::Stamp& stamp) {
+Merged MergeGone(db::Tx& tx, db::CompanyId company, std::string_view cloud_id,
+                 const db::Stamp& stamp) {
   const std::string key = ParseId(cloud_id).value_or(std::string(cloud_id));
   const auto order_id = aliases::FindBoxId(tx, company, Kind::kOrder, key);
   const auto order = order_id ? orders::Load(tx, company, *order_id) : std::nullopt;
-  if (!order) return Taken::kUnchanged;
+  if (!order) return Merged::kUnchanged;
   if (order->origin == Origin::kCloud) {
     const auto gone = orders::MarkGone(tx, company, *order_id, stamp);
-    return gone && gone->event_seq ? Taken::kWritten : Taken::kUnchanged;
+    return gone && gone->event_seq ? Merged::kWritten : Merged::kUnchanged;
   }
   if (!store::FindOrder(tx, company, *order_id)) {
     store::PutOrder(tx, company,
@@ -119,9 +119,9 @@ Taken TakeGone(db::Tx& tx, db::CompanyId company, std::string_view cloud_id,
                      .is_open = !orders::IsClosed(order->status),
                      .touched_at = order->updated_at});
   }
-  if (store::WhyParked(tx, company, *order_id) == kParkedGone) return Taken::kUnchanged;
+  if (store::WhyParked(tx, company, *order_id) == kParkedGone) return Merged::kUnchanged;
   store::Park(tx, company, *order_id, kParkedGone, "");
-  return Taken::kParked;
+  return Merged::kParked;
 }
 
 bool MatchesWholly(db::Session& session, const company::Company& company,

@@ -26,7 +26,7 @@ using RowIds = std::set<std::string, std::less<>>;
 // row of the mirror has are matched to them by content; what is left then, by position from the
 // end: a discount that was removed here has no content, and the cloud may show a row otherwise.
 // Returns how many rows got an id; 0 for a step that adds none.
-size_t AdoptMade(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
+size_t MatchMade(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
                  const Step& step);
 
 // Gives the other rows their ids, by content: rows of the record that no row of the mirror has are
@@ -35,7 +35,7 @@ size_t AdoptMade(Mirror& mirror, const orders::Order& box, const CloudRecord& cl
 // sides show, then by all that the cloud shows, items last by name and quantity alone: its prices
 // may differ, which the totals tell. Equal rows are interchangeable. Rows without an id in the
 // cloud are left out. Returns how many rows were matched.
-size_t AdoptRows(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
+size_t MatchRows(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
                  const RowIds& waiting = {});
 
 // Whether each row that the cloud's order has is one of `box`, by all that the cloud shows.

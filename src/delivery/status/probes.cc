@@ -1,4 +1,4 @@
-#include "delivery/status/lookups.h"
+#include "delivery/status/probes.h"
 
 #include <algorithm>
 #include <chrono>
@@ -28,10 +28,10 @@ Found NotAsked(const Provider& provider, Reason reason) {
 
 }  // namespace
 
-Lookups::Lookups(LookupsSettings settings)
+Probes::Probes(ProbesSettings settings)
     : settings_(settings), authorities_(settings_.options.webhook_ca) {}
 
-Lookups::~Lookups() {
+Probes::~Probes() {
   std::vector<std::jthread> threads;
   {
     const std::lock_guard lock(mutex_);
@@ -43,14 +43,14 @@ Lookups::~Lookups() {
   threads.clear();  // joined without the lock, which they take at their end
 }
 
-Lookups::Entry& Lookups::EntryOf(const Key& key) {
+Probes::Entry& Probes::EntryOf(const Key& key) {
   std::unique_ptr<Entry>& entry = entries_[key];
   if (!entry) entry = std::make_unique<Entry>();
   return *entry;
 }
 
-std::vector<StatusRow> Lookups::Find(const company::Company& company,
-                                     const Catalogue::Providers& providers) {
+std::vector<StatusRow> Probes::Find(const company::Company& company,
+                                    const Catalogue::Providers& providers) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kAnswerMsMax);
   std::vector<StatusRow> rows;
   std::unique_lock lock(mutex_);
@@ -83,7 +83,7 @@ std::vector<StatusRow> Lookups::Find(const company::Company& company,
   return rows;
 }
 
-Found Lookups::Try(const company::Company& company, std::shared_ptr<const Provider> provider) {
+Found Probes::Try(const company::Company& company, std::shared_ptr<const Provider> provider) {
   if (!provider->status) return NotAsked(*provider, Reason::kNotSupported);
   const Key key = {company.id, provider->name};
   std::unique_lock lock(mutex_);
@@ -95,14 +95,14 @@ Found Lookups::Try(const company::Company& company, std::shared_ptr<const Provid
   return *entry.found;
 }
 
-std::optional<StatusRow> Lookups::Last(const std::string& company_uuid, const std::string& app) {
+std::optional<StatusRow> Probes::Last(const std::string& company_uuid, const std::string& app) {
   const std::lock_guard lock(mutex_);
   const auto entry = entries_.find({company_uuid, app});
   if (entry == entries_.end() || !entry->second->found) return std::nullopt;
   return entry->second->found->row;
 }
 
-void Lookups::Forget(std::string_view app) {
+void Probes::Forget(std::string_view app) {
   const std::lock_guard lock(mutex_);
   for (auto& [key, entry] : entries_) {
     if (key.second != app) continue;
@@ -112,7 +112,7 @@ void Lookups::Forget(std::string_view app) {
   }
 }
 
-std::string Lookups::Describe() {
+std::string Probes::Describe() {
   const std::lock_guard lock(mutex_);
   std::string text;
   for (const auto& [key, entry] : entries_) {
@@ -125,8 +125,8 @@ std::string Lookups::Describe() {
 }
 
 // Called with the lock.
-void Lookups::Start(Entry& entry, const company::Company& company,
-                    std::shared_ptr<const Provider> provider) {
+void Probes::Start(Entry& entry, const company::Company& company,
+                   std::shared_ptr<const Provider> provider) {
   entry.is_running = true;
   try {
     // The thread before has ended, or is at its very end without the lock.
@@ -142,8 +142,8 @@ void Lookups::Start(Entry& entry, const company::Company& company,
 }
 
 // On the thread of the look-up.
-void Lookups::LookUp(Entry& entry, const company::Company& company,
-                     const std::shared_ptr<const Provider>& provider, const std::stop_token& stop) {
+void Probes::LookUp(Entry& entry, const company::Company& company,
+                    const std::shared_ptr<const Provider>& provider, const std::stop_token& stop) {
   Found found = NotAsked(*provider, Reason::kError);
   bool is_configured = false;
   Token token;
@@ -172,7 +172,7 @@ void Lookups::LookUp(Entry& entry, const company::Company& company,
 }
 
 // Called with the lock.
-void Lookups::Keep(Entry& entry, const Key& key, const Provider& provider, Found found) {
+void Probes::Keep(Entry& entry, const Key& key, const Provider& provider, Found found) {
   const int64_t now_ms = settings_.clock.MonotonicMs();
   entry.fresh_until_ms = now_ms + provider.limits.fresh_s * 1'000;
   entry.failures = IsFailure(found.row) ? entry.failures + 1 : 0;
@@ -195,7 +195,7 @@ void Lookups::Keep(Entry& entry, const Key& key, const Provider& provider, Found
   if (entry.is_configured) ShowInMetrics(entry, key);
 }
 
-void Lookups::ShowInMetrics(Entry& entry, const Key& key) {
+void Probes::ShowInMetrics(Entry& entry, const Key& key) {
   if (entry.open_gauge) return;
   const std::string labels = Concat({R"(app=")", key.second, R"(",company=")", key.first, R"(")"});
   entry.open_gauge.emplace(

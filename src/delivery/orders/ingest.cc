@@ -1,4 +1,4 @@
-#include "delivery/orders/intake.h"
+#include "delivery/orders/ingest.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The states of the company's store in the apps, as they are now: look-ups (asking.h) side by side,
+// The states of the company's store in the apps, as they are now: look-ups (probe.h) side by side,
 // one at a time for each company and app, their outcome kept while it is fresh.
 //
 // Each look-up has a thread of its own for its few seconds; its calls run on the network's.
@@ -22,7 +22,7 @@
 #include "company/company.h"
 #include "config/options.h"
 #include "crypto/authorities.h"
-#include "delivery/status/asking.h"
+#include "delivery/status/probe.h"
 #include "delivery/catalogue.h"
 #include "net/network.h"
 #include "net/outgoing_authorities.h"
@@ -30,18 +30,18 @@
 namespace comanda::delivery {
 
 // All that is referred to outlives the look-ups.
-struct LookupsSettings {
+struct ProbesSettings {
   const config::Options& options;
   const Clock& clock;
   metrics::Registry& metrics;
   net::Network* network;  // null: no app is asked (the sandbox, the command line without a server)
 };
 
-class Lookups {
+class Probes {
  public:
-  explicit Lookups(LookupsSettings settings);
+  explicit Probes(ProbesSettings settings);
   // Ends what is under way.
-  ~Lookups();
+  ~Probes();
 
   // A row for each provider, in their order. Blocks for 5 s at most; an app that has not answered
   // by then is UNKNOWN, timeout. Throws nothing for what an app does. Any thread.
@@ -98,7 +98,7 @@ class Lookups {
   void Keep(Entry& entry, const Key& key, const Provider& provider, Found found);
   void ShowInMetrics(Entry& entry, const Key& key);
 
-  const LookupsSettings settings_;
+  const ProbesSettings settings_;
   net::OutgoingAuthorities authorities_;
   std::mutex mutex_;
   std::condition_variable ended_;

@@ -1,4 +1,4 @@
-#include "cloud/orders/adopt.h"
+#include "cloud/orders/row_match.h"
 
 #include <algorithm>
 #include <array>
@@ -125,7 +125,7 @@ class Adopter {
 
   // The rows of an accepted step. Lists keep the order in which their rows were made, so the new
   // rows are the last ones; rows that somebody else made meanwhile may be among them.
-  size_t AdoptMade(const std::vector<std::string>& ids) {
+  size_t MatchMade(const std::vector<std::string>& ids) {
     size_t adopted = 0;
     for (const Fit fit : kFits) {
       for (size_t i = ids.size(); i-- > 0;) {
@@ -200,25 +200,25 @@ bool HasEach(const std::vector<Kind>& box, const std::vector<Kind>& cloud) {
 
 }  // namespace
 
-size_t AdoptMade(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
+size_t MatchMade(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
                  const Step& step) {
   const orders::Order& there = cloud.order;
   if (step.kind == StepKind::kCombos) {
     return Adopter(mirror.combos, box.combos, there.combos, cloud.combo_ids)
-        .AdoptMade(step.row_ids);
+        .MatchMade(step.row_ids);
   }
   if (step.kind == StepKind::kPayment) {
     return Adopter(mirror.payments, box.payments, there.payments, cloud.payment_ids)
-        .AdoptMade(step.row_ids);
+        .MatchMade(step.row_ids);
   }
   if (step.kind == StepKind::kDiscount) {
     return Adopter(mirror.discounts, box.discounts, there.discounts, cloud.discount_ids)
-        .AdoptMade(step.row_ids);
+        .MatchMade(step.row_ids);
   }
   return 0;
 }
 
-size_t AdoptRows(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
+size_t MatchRows(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
                  const RowIds& waiting) {
   const orders::Order& there = cloud.order;
   return Adopter(mirror.combos, box.combos, there.combos, cloud.combo_ids)

@@ -19,11 +19,12 @@
 
 namespace comanda::cloud {
 
-// The mirror must name the rows that both sides have (AdoptRows, cloud/orders/adopt.h); it learns
-// what the cloud has. `is_as_restored`: nobody has changed the order here since the restore, so
-// what the cloud has otherwise is newer. True where `here` has changed; its prices are to be
+// The mirror must name the rows that both sides have (MatchRows, cloud/orders/row_match.h); it
+// learns what the cloud has. `is_as_restored`: nobody has changed the order here since the restore,
+// so what the cloud has otherwise is newer. True where `here` has changed; its prices are to be
 // computed then.
-bool BringBack(orders::Order& here, Mirror& mirror, const CloudRecord& record, bool is_as_restored);
+bool MergeRestored(orders::Order& here, Mirror& mirror, const CloudRecord& record,
+                   bool is_as_restored);
 
 // The mirror learns the fields that the record shows.
 void LearnFields(Fields& mirror, const CloudRecord& record);

@@ -1,4 +1,4 @@
-#include "cloud/orders/taker.h"
+#include "cloud/orders/record_merge.h"
 
 #include <gtest/gtest.h>
 
@@ -65,9 +65,9 @@ class Record {
   };
 };
 
-class CloudTaker : public ::testing::Test {
+class CloudRecordMerge : public ::testing::Test {
  protected:
-  CloudTaker() {
+  CloudRecordMerge() {
     database->Write([](db::Tx& tx, const db::Stamp&) {
       tx.Run(
           "INSERT INTO payment_method (company_id, id, code, description, service_types,"
@@ -184,26 +184,27 @@ class CloudTaker : public ::testing::Test {
   }
 
   // `answered`: the record is the answer to that request.
-  Taken Take(const Record& record, const Step* answered = nullptr) {
+  Merged Take(const Record& record, const Step* answered = nullptr) {
     const json::Document document = json::Document::Parse(record.Text());
     const std::vector<std::string> numbers = {"2000000001", "2000000002"};
-    const Taken taken = database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    const Merged taken = database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
       const company::Company company = company::Get(tx, kCompany);
       if (answered) store::DeleteSteps(tx, kCompany, order_id);
-      return TakeOrder(tx,
-                       {.company = company,
-                        .public_numbers = numbers,
-                        .rules = rules,
-                        .platform_name = "ours",
-                        .answered = answered},
-                       document.root(), stamp);
+      return MergeRecord(tx,
+                         {.company = company,
+                          .public_numbers = numbers,
+                          .rules = rules,
+                          .platform_name = "ours",
+                          .answered = answered},
+                         document.root(), stamp);
     });
     database.clock.Advance(1'000);
     return taken;
   }
-  Taken Gone() {
-    return database->Write(
-        [](db::Tx& tx, const db::Stamp& stamp) { return TakeGone(tx, kCompany, kCloudId, stamp); });
+  Merged Gone() {
+    return database->Write([](db::Tx& tx, const db::Stamp& stamp) {
+      return MergeGone(tx, kCompany, kCloudId, stamp);
+    });
   }
   bool Finish() {
     return database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
@@ -264,14 +265,14 @@ class CloudTaker : public ::testing::Test {
 
 // Orders of the cloud
 
-class CloudTakerOfTheCloud : public CloudTaker {
+class CloudRecordMergeOfTheCloud : public CloudRecordMerge {
  protected:
-  CloudTakerOfTheCloud() { order_id = kCloudId; }
+  CloudRecordMergeOfTheCloud() { order_id = kCloudId; }
 };
 
-TEST_F(CloudTakerOfTheCloud, StoresItWithItsFiguresAndItsAlias) {
+TEST_F(CloudRecordMergeOfTheCloud, StoresItWithItsFiguresAndItsAlias) {
   Record record = Twin();
-  EXPECT_EQ(Take(record.Set("total", "19.99").Set("source", R"("RAPPI")")), Taken::kWritten);
+  EXPECT_EQ(Take(record.Set("total", "19.99").Set("source", R"("RAPPI")")), Merged::kWritten);
   const Order order = Here();
   EXPECT_EQ(order.origin, Origin::kCloud);
   EXPECT_EQ(order.totals.total, 1999);
@@ -286,25 +287,25 @@ TEST_F(CloudTakerOfTheCloud, StoresItWithItsFiguresAndItsAlias) {
   EXPECT_EQ(Planned(), std::vector<StepKind>{}) << "nothing is sent back";
 }
 
-TEST_F(CloudTakerOfTheCloud, TheSameRecordWritesNothing) {
+TEST_F(CloudRecordMergeOfTheCloud, TheSameRecordWritesNothing) {
   const Record record = Twin();  // shows no dates at all
   Take(record);
   const int64_t events = Events();
-  EXPECT_EQ(Take(record), Taken::kUnchanged);
-  EXPECT_EQ(Take(record), Taken::kUnchanged);
+  EXPECT_EQ(Take(record), Merged::kUnchanged);
+  EXPECT_EQ(Take(record), Merged::kUnchanged);
   EXPECT_EQ(Events(), events);
 }
 
-TEST_F(CloudTakerOfTheCloud, ARecordWithoutItsRowsLeavesThem) {
+TEST_F(CloudRecordMergeOfTheCloud, ARecordWithoutItsRowsLeavesThem) {
   Take(Twin());
   Record short_record;
   short_record.Set("total", "20").Set("reference", R"("till-1")");
-  EXPECT_EQ(Take(short_record.Status("PREPARING")), Taken::kWritten);
+  EXPECT_EQ(Take(short_record.Status("PREPARING")), Merged::kWritten);
   EXPECT_EQ(Here().combos.size(), 1U);
   EXPECT_EQ(Here().status, Status::kPreparing);
 }
 
-TEST_F(CloudTakerOfTheCloud, AnItemWithoutANameIsThatOfTheProductHere) {
+TEST_F(CloudRecordMergeOfTheCloud, AnItemWithoutANameIsThatOfTheProductHere) {
   constexpr const char* kProduct = "0190a5c8-5555-7000-8000-000000000001";
   database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
     tx.Run("INSERT INTO station (company_id, id, name) VALUES ($1, 'k', 'Parrilla')", kCompany);
@@ -331,19 +332,19 @@ TEST_F(CloudTakerOfTheCloud, AnItemWithoutANameIsThatOfTheProductHere) {
     tx.Run("UPDATE product SET name = 'Lomo fino', kitchen_id = NULL WHERE company_id = $1",
            kCompany);
   });
-  EXPECT_EQ(Take(record), Taken::kUnchanged);
+  EXPECT_EQ(Take(record), Merged::kUnchanged);
 }
 
-TEST_F(CloudTakerOfTheCloud, AnUnknownStatusIsKeptAndShown) {
+TEST_F(CloudRecordMergeOfTheCloud, AnUnknownStatusIsKeptAndShown) {
   Take(Twin().Status("EN_CAMINO"));
   EXPECT_EQ(Here().unknown_status, "EN_CAMINO");
-  EXPECT_EQ(Take(Twin().Status("EN_CAMINO")), Taken::kUnchanged);
+  EXPECT_EQ(Take(Twin().Status("EN_CAMINO")), Merged::kUnchanged);
   Take(Twin().Status("READY"));
   EXPECT_FALSE(Here().unknown_status);
   EXPECT_EQ(Here().status, Status::kReady);
 }
 
-TEST_F(CloudTakerOfTheCloud, WhatATillMovedIsSentAndNotTakenBack) {
+TEST_F(CloudRecordMergeOfTheCloud, WhatATillMovedIsSentAndNotTakenBack) {
   Take(Twin().Set("rider", "null").Set("delivery_status", "null"));
   Do(orders::Advance, Status::kReady);
   AssignHere("Ana");
@@ -354,7 +355,7 @@ TEST_F(CloudTakerOfTheCloud, WhatATillMovedIsSentAndNotTakenBack) {
   EXPECT_EQ(Waiting(), (std::vector<StepKind>{StepKind::kStatus, StepKind::kRider}));
 }
 
-TEST_F(CloudTakerOfTheCloud, ANewRiderOfTheCloudIsTaken) {
+TEST_F(CloudRecordMergeOfTheCloud, ANewRiderOfTheCloudIsTaken) {
   Take(Twin().Rider("Ana").Set("delivery_status", R"("RIDER_ASSIGNED")"));
   EXPECT_EQ(Here().rider->name, "Ana");
   Take(Twin().Rider("Luz").Set("delivery_status", R"("DRIVER_ARRIVED_AT_STORE")"));
@@ -365,7 +366,7 @@ TEST_F(CloudTakerOfTheCloud, ANewRiderOfTheCloudIsTaken) {
   EXPECT_EQ(Planned(), std::vector<StepKind>{});
 }
 
-TEST_F(CloudTakerOfTheCloud, IdsThatAreNoUuidAreDerived) {
+TEST_F(CloudRecordMergeOfTheCloud, IdsThatAreNoUuidAreDerived) {
   Take(Twin().Set("id", R"("o/17")").Set("public_id", R"("R-17")"));
   database->Read([&](db::Snapshot& snapshot) {
     const auto id = aliases::FindBoxId(snapshot, kCompany, Kind::kOrder, "o/17");
@@ -373,10 +374,10 @@ TEST_F(CloudTakerOfTheCloud, IdsThatAreNoUuidAreDerived) {
     EXPECT_EQ(orders::Load(snapshot, kCompany, *id)->public_id, "PE-2000000001");
     return 0;
   });
-  EXPECT_EQ(Take(Twin().Set("id", R"("o/17")").Set("public_id", R"("R-17")")), Taken::kUnchanged);
+  EXPECT_EQ(Take(Twin().Set("id", R"("o/17")").Set("public_id", R"("R-17")")), Merged::kUnchanged);
 }
 
-TEST_F(CloudTakerOfTheCloud, TheIdOfAnOrderOfThisBoxIsNotTakenOver) {
+TEST_F(CloudRecordMergeOfTheCloud, TheIdOfAnOrderOfThisBoxIsNotTakenOver) {
   order_id = kBoxId;
   PlaceHere();
   Take(Record().Set("id", '"' + std::string(kBoxId) + '"').Set("reference", R"("other")"));
@@ -384,16 +385,16 @@ TEST_F(CloudTakerOfTheCloud, TheIdOfAnOrderOfThisBoxIsNotTakenOver) {
   EXPECT_EQ(Here().origin, Origin::kBox);
 }
 
-TEST_F(CloudTakerOfTheCloud, OneThatIsGoneStaysReadable) {
+TEST_F(CloudRecordMergeOfTheCloud, OneThatIsGoneStaysReadable) {
   Take(Twin());
-  EXPECT_EQ(Gone(), Taken::kWritten);
-  EXPECT_EQ(Gone(), Taken::kUnchanged);
+  EXPECT_EQ(Gone(), Merged::kWritten);
+  EXPECT_EQ(Gone(), Merged::kUnchanged);
   EXPECT_TRUE(Here().gone_at);
-  EXPECT_EQ(Take(Twin()), Taken::kWritten);
+  EXPECT_EQ(Take(Twin()), Merged::kWritten);
   EXPECT_FALSE(Here().gone_at);
 }
 
-TEST_F(CloudTakerOfTheCloud, ACancelDropsWhatATillMoved) {
+TEST_F(CloudRecordMergeOfTheCloud, ACancelDropsWhatATillMoved) {
   Take(Twin());
   Do(orders::Advance, Status::kReady);
   EXPECT_EQ(Planned(), std::vector<StepKind>{StepKind::kStatus});
@@ -405,22 +406,22 @@ TEST_F(CloudTakerOfTheCloud, ACancelDropsWhatATillMoved) {
   EXPECT_EQ(Differences()[0].kind, DifferenceKind::kStatus);
 }
 
-TEST_F(CloudTakerOfTheCloud, WhatCannotBeReadChangesNothing) {
-  EXPECT_EQ(Take(Twin().Set("total", "1.005")), Taken::kUnreadable);
-  EXPECT_EQ(Take(Twin().Set("status", "[]")), Taken::kUnreadable);
+TEST_F(CloudRecordMergeOfTheCloud, WhatCannotBeReadChangesNothing) {
+  EXPECT_EQ(Take(Twin().Set("total", "1.005")), Merged::kUnreadable);
+  EXPECT_EQ(Take(Twin().Set("status", "[]")), Merged::kUnreadable);
   std::string large = "\"" + std::string(600'000, 'x') + "\"";
-  EXPECT_EQ(Take(Twin().Set("note", large)), Taken::kUnreadable);
+  EXPECT_EQ(Take(Twin().Set("note", large)), Merged::kUnreadable);
   EXPECT_EQ(CountOfOrders(), 0);
 }
 
-TEST_F(CloudTakerOfTheCloud, TwoOrdersWithOneReferenceAreTwo) {
+TEST_F(CloudRecordMergeOfTheCloud, TwoOrdersWithOneReferenceAreTwo) {
   Take(Twin());
   Take(Twin().Set("id", R"("o-2")").Set("public_id", R"("PE-9000000002")"));
   EXPECT_EQ(CountOfOrders(), 2);
   EXPECT_EQ(Here().reference, "till-1");
 }
 
-TEST_F(CloudTakerOfTheCloud, APublicIdIsNotStolen) {
+TEST_F(CloudRecordMergeOfTheCloud, APublicIdIsNotStolen) {
   Take(Twin());
   Take(Record().Set("id", R"("o-2")"));
   database->Read([&](db::Snapshot& snapshot) {
@@ -431,9 +432,9 @@ TEST_F(CloudTakerOfTheCloud, APublicIdIsNotStolen) {
 
 // Orders of this box
 
-TEST_F(CloudTaker, AnUnknownOrderWithOurReferenceIsPaired) {
+TEST_F(CloudRecordMerge, AnUnknownOrderWithOurReferenceIsPaired) {
   PlaceHere();
-  EXPECT_EQ(Take(Twin()), Taken::kUnchanged);
+  EXPECT_EQ(Take(Twin()), Merged::kUnchanged);
   EXPECT_EQ(CountOfOrders(), 1);
   EXPECT_EQ(Here().origin, Origin::kBox);
   database->Read([&](db::Snapshot& snapshot) {
@@ -443,7 +444,7 @@ TEST_F(CloudTaker, AnUnknownOrderWithOurReferenceIsPaired) {
   EXPECT_EQ(Planned(), std::vector<StepKind>{}) << "the cloud has the order and its row already";
 }
 
-TEST_F(CloudTaker, ACreationThatWaitsIsSentAllTheSame) {
+TEST_F(CloudRecordMerge, ACreationThatWaitsIsSentAllTheSame) {
   PlaceHere();
   const Step place = Ask();
   Take(Twin());
@@ -453,7 +454,7 @@ TEST_F(CloudTaker, ACreationThatWaitsIsSentAllTheSame) {
   EXPECT_EQ(Waiting(), std::vector<StepKind>{});
 }
 
-TEST_F(CloudTaker, ACommentThatTheCloudDoesNotShowIsNotSentTwice) {
+TEST_F(CloudRecordMerge, ACommentThatTheCloudDoesNotShowIsNotSentTwice) {
   PlaceHere("till-1", "sin cebolla");
   const Step place = Ask();
   Take(Twin().Set("comment", "null"));
@@ -462,7 +463,7 @@ TEST_F(CloudTaker, ACommentThatTheCloudDoesNotShowIsNotSentTwice) {
   EXPECT_EQ(Waiting(), std::vector<StepKind>{});
 }
 
-TEST_F(CloudTaker, RowsOfARequestUnderWayGetTheirIdsFromItsAnswer) {
+TEST_F(CloudRecordMerge, RowsOfARequestUnderWayGetTheirIdsFromItsAnswer) {
   PlaceHere();
   Pair();
   const Step place = Ask();
@@ -475,7 +476,7 @@ TEST_F(CloudTaker, RowsOfARequestUnderWayGetTheirIdsFromItsAnswer) {
   EXPECT_EQ(MirrorNow().combos.begin()->second.cloud_id, "c1");
 }
 
-TEST_F(CloudTaker, ARowOfARequestUnderWayIsNoEqualRowThatWaits) {
+TEST_F(CloudRecordMerge, ARowOfARequestUnderWayIsNoEqualRowThatWaits) {
   PlaceAndSend();
   Take(Twin());
   PayHere("0190a5c8-3333-7000-8000-000000000001", 500);
@@ -495,28 +496,28 @@ TEST_F(CloudTaker, ARowOfARequestUnderWayIsNoEqualRowThatWaits) {
       << "the second is still to be sent";
 }
 
-TEST_F(CloudTaker, AStatusMovesOnlyForward) {
+TEST_F(CloudRecordMerge, AStatusMovesOnlyForward) {
   PlaceAndSend();
-  EXPECT_EQ(Take(Twin().Status("READY")), Taken::kWritten);
+  EXPECT_EQ(Take(Twin().Status("READY")), Merged::kWritten);
   EXPECT_EQ(Here().status, Status::kReady);
   EXPECT_EQ(Here().status_history.back().by, "cloud");
   EXPECT_EQ(Planned(), std::vector<StepKind>{});
-  EXPECT_EQ(Take(Twin().Status("PREPARING")), Taken::kUnchanged);
+  EXPECT_EQ(Take(Twin().Status("PREPARING")), Merged::kUnchanged);
   EXPECT_EQ(Here().status, Status::kReady);
   Take(Twin().Status("FINALIZED"));
   EXPECT_EQ(Here().status, Status::kFinalized);
   EXPECT_EQ(Planned(), std::vector<StepKind>{});
 }
 
-TEST_F(CloudTaker, WhatTheCloudChangesOfAnOrderOfTheBoxIsNotTaken) {
+TEST_F(CloudRecordMerge, WhatTheCloudChangesOfAnOrderOfTheBoxIsNotTaken) {
   PlaceAndSend();
   EXPECT_EQ(Take(Twin().Set("comment", R"("more")").Set("delivery_price", "5").Set("total", "25")),
-            Taken::kUnchanged);
+            Merged::kUnchanged);
   EXPECT_FALSE(Here().comment);
   EXPECT_EQ(Here().totals.total, 2000);
 }
 
-TEST_F(CloudTaker, EachMemberThatDiffersIsADifferenceUntilItIsEqual) {
+TEST_F(CloudRecordMerge, EachMemberThatDiffersIsADifferenceUntilItIsEqual) {
   PlaceAndSend();
   Take(Twin().Set("order_title", R"("Mesa 5")").Set("packaging_price", "1.5"));
   std::map<std::string, std::string> found;
@@ -528,7 +529,7 @@ TEST_F(CloudTaker, EachMemberThatDiffersIsADifferenceUntilItIsEqual) {
   EXPECT_TRUE(Differences().empty());
 }
 
-TEST_F(CloudTaker, OtherTotalsAreOneDifferenceUntilTheyAreEqual) {
+TEST_F(CloudRecordMerge, OtherTotalsAreOneDifferenceUntilTheyAreEqual) {
   PlaceAndSend();
   Take(Twin().Set("total", "20.01"));
   ASSERT_EQ(Differences().size(), 1U);
@@ -542,7 +543,7 @@ TEST_F(CloudTaker, OtherTotalsAreOneDifferenceUntilTheyAreEqual) {
   EXPECT_TRUE(Differences().empty());
 }
 
-TEST_F(CloudTaker, TotalsAreComparedOnceAllIsSent) {
+TEST_F(CloudRecordMerge, TotalsAreComparedOnceAllIsSent) {
   PlaceHere();
   Pair();
   Plan();
@@ -554,7 +555,7 @@ TEST_F(CloudTaker, TotalsAreComparedOnceAllIsSent) {
   EXPECT_TRUE(Differences().empty()) << "a change is not planned yet";
 }
 
-TEST_F(CloudTaker, AnotherBusinessDayIsCountedOncePerOrder) {
+TEST_F(CloudRecordMerge, AnotherBusinessDayIsCountedOncePerOrder) {
   PlaceAndSend();
   const UtcMs made = Here().created_at;
   const std::string later = '"' + FormatInstant(made + 24 * 60 * kMinuteMs) + '"';
@@ -566,22 +567,22 @@ TEST_F(CloudTaker, AnotherBusinessDayIsCountedOncePerOrder) {
   EXPECT_EQ(Differences()[0].order_id, "");
 }
 
-TEST_F(CloudTaker, TheSameBusinessDayIsNoDifference) {
+TEST_F(CloudRecordMerge, TheSameBusinessDayIsNoDifference) {
   PlaceAndSend();
   Take(Twin().Set("created_at", '"' + FormatInstant(Here().created_at + kMinuteMs) + '"'));
   EXPECT_TRUE(Differences().empty());
 }
 
-TEST_F(CloudTaker, AnOlderVersionChangesNothing) {
+TEST_F(CloudRecordMerge, AnOlderVersionChangesNothing) {
   PlaceAndSend();
   Take(Twin().Set("version", "7").Rider("Luz"));
   EXPECT_EQ(Take(Twin().Set("version", "6").Set("rider", "null").Status("READY")),
-            Taken::kUnchanged);
+            Merged::kUnchanged);
   EXPECT_EQ(Here().rider->name, "Luz");
   EXPECT_EQ(Here().status, Status::kPending);
 }
 
-TEST_F(CloudTaker, ACloudThatWasRestoredCountsFromItsBackup) {
+TEST_F(CloudRecordMerge, ACloudThatWasRestoredCountsFromItsBackup) {
   PlaceAndSend();
   const UtcMs now = database.clock.Now();
   Take(Twin().Set("version", "7").Set("updated_at", '"' + FormatInstant(now) + '"'));
@@ -594,9 +595,9 @@ TEST_F(CloudTaker, ACloudThatWasRestoredCountsFromItsBackup) {
 
 // Riders
 
-TEST_F(CloudTaker, ARiderOfTheCloudIsTakenAndNotSentBack) {
+TEST_F(CloudRecordMerge, ARiderOfTheCloudIsTakenAndNotSentBack) {
   PlaceAndSend();
-  EXPECT_EQ(Take(Twin().Rider("Ana")), Taken::kWritten);
+  EXPECT_EQ(Take(Twin().Rider("Ana")), Merged::kWritten);
   EXPECT_EQ(Here().rider->name, "Ana");
   EXPECT_EQ(Planned(), std::vector<StepKind>{});
   Take(Twin().Set("rider", "null"));
@@ -604,20 +605,20 @@ TEST_F(CloudTaker, ARiderOfTheCloudIsTakenAndNotSentBack) {
   EXPECT_EQ(Planned(), std::vector<StepKind>{});
 }
 
-TEST_F(CloudTaker, TheOldStateOfTheCloudIsNoChange) {
+TEST_F(CloudRecordMerge, TheOldStateOfTheCloudIsNoChange) {
   PlaceAndSend();
   Take(Twin().Set("rider", "null"));
   AssignHere("Ana");
-  EXPECT_EQ(Take(Twin().Set("rider", "null")), Taken::kUnchanged) << "not planned yet";
+  EXPECT_EQ(Take(Twin().Set("rider", "null")), Merged::kUnchanged) << "not planned yet";
   Plan();
-  EXPECT_EQ(Take(Twin().Set("rider", "null")), Taken::kUnchanged) << "not sent yet";
+  EXPECT_EQ(Take(Twin().Set("rider", "null")), Merged::kUnchanged) << "not sent yet";
   SendAll();
-  EXPECT_EQ(Take(Twin().Rider("Ana")), Taken::kUnchanged) << "the answer";
+  EXPECT_EQ(Take(Twin().Rider("Ana")), Merged::kUnchanged) << "the answer";
   EXPECT_EQ(Here().rider->name, "Ana");
   EXPECT_EQ(Planned(), std::vector<StepKind>{});
 }
 
-TEST_F(CloudTaker, TheLaterRiderWins) {
+TEST_F(CloudRecordMerge, TheLaterRiderWins) {
   PlaceAndSend();
   Take(Twin().Set("rider", "null"));
   AssignHere("Ana");
@@ -630,7 +631,7 @@ TEST_F(CloudTaker, TheLaterRiderWins) {
   EXPECT_EQ(Waiting(), std::vector<StepKind>{}) << "the cloud has Eva";
 }
 
-TEST_F(CloudTaker, AnEarlierRiderOfTheCloudIsOverwritten) {
+TEST_F(CloudRecordMerge, AnEarlierRiderOfTheCloudIsOverwritten) {
   PlaceAndSend();
   AssignHere("Ana");
   Plan();
@@ -642,7 +643,7 @@ TEST_F(CloudTaker, AnEarlierRiderOfTheCloudIsOverwritten) {
   EXPECT_EQ(Planned(), std::vector<StepKind>{StepKind::kRider});
 }
 
-TEST_F(CloudTaker, ARiderWhoIsNoRiderHereIsShownAsAnExternalOne) {
+TEST_F(CloudRecordMerge, ARiderWhoIsNoRiderHereIsShownAsAnExternalOne) {
   PlaceAndSend();
   database->Write([](db::Tx& tx, const db::Stamp&) {
     aliases::Put(tx, kCompany,
@@ -657,7 +658,7 @@ TEST_F(CloudTaker, ARiderWhoIsNoRiderHereIsShownAsAnExternalOne) {
   EXPECT_EQ(Planned(), std::vector<StepKind>{});
 }
 
-TEST_F(CloudTaker, ARecordWithoutARiderSaysNothingOfIt) {
+TEST_F(CloudRecordMerge, ARecordWithoutARiderSaysNothingOfIt) {
   PlaceAndSend();
   AssignHere("Ana");
   Take(Twin().Status("READY"));
@@ -666,12 +667,12 @@ TEST_F(CloudTaker, ARecordWithoutARiderSaysNothingOfIt) {
 
 // Delivery
 
-TEST_F(CloudTaker, ADeliveryStatusFollowsItsOrder) {
+TEST_F(CloudRecordMerge, ADeliveryStatusFollowsItsOrder) {
   PlaceAndSend();
   Take(Twin().Status("READY").Set("delivery_status", R"("DRIVER_ON_THE_WAY_TO_DESTINATION")"));
   EXPECT_EQ(Here().delivery_status, DeliveryStatus::kOnTheWay);
   EXPECT_EQ(Take(Twin().Status("READY").Set("delivery_status", R"("DRIVER_ARRIVED_AT_STORE")")),
-            Taken::kUnchanged);
+            Merged::kUnchanged);
   Take(Twin()
            .Status("READY")
            .Set("delivery_status", R"("NOT_DELIVERED")")
@@ -681,14 +682,14 @@ TEST_F(CloudTaker, ADeliveryStatusFollowsItsOrder) {
   EXPECT_EQ(Planned(), std::vector<StepKind>{});
 }
 
-TEST_F(CloudTaker, NotDeliveredIsReachedFromAnywhereThroughAMiddleStatus) {
+TEST_F(CloudRecordMerge, NotDeliveredIsReachedFromAnywhereThroughAMiddleStatus) {
   PlaceAndSend();
   Take(Twin().Status("READY").Set("delivery_status", R"("NOT_DELIVERED")"));
   EXPECT_EQ(Here().delivery_status, DeliveryStatus::kNotDelivered);
   EXPECT_EQ(Planned(), std::vector<StepKind>{});
 }
 
-TEST_F(CloudTaker, DeliveredThereAndNotHereIsADifference) {
+TEST_F(CloudRecordMerge, DeliveredThereAndNotHereIsADifference) {
   PlaceAndSend();
   ReportHere(DeliveryStatus::kOnTheWay);
   ReportHere(DeliveryStatus::kNotDelivered);
@@ -736,7 +737,7 @@ TEST(CloudMerge, ATableOfDeliveries) {
   }
 }
 
-TEST_F(CloudTaker, ADeliveryThatAnAnswerShowsIsTakenUnlessTheStepHasMadeIt) {
+TEST_F(CloudRecordMerge, ADeliveryThatAnAnswerShowsIsTakenUnlessTheStepHasMadeIt) {
   PlaceAndSend();
   AssignHere("Ana");
   Plan();
@@ -757,16 +758,17 @@ TEST_F(CloudTaker, ADeliveryThatAnAnswerShowsIsTakenUnlessTheStepHasMadeIt) {
 
 // Cancel
 
-TEST_F(CloudTaker, CancelledWinsAndNothingIsSentBack) {
+TEST_F(CloudRecordMerge, CancelledWinsAndNothingIsSentBack) {
   PlaceAndSend();
-  EXPECT_EQ(Take(Twin().Status("CANCELLED").Set("cancel_reason", R"("no vino")")), Taken::kWritten);
+  EXPECT_EQ(Take(Twin().Status("CANCELLED").Set("cancel_reason", R"("no vino")")),
+            Merged::kWritten);
   EXPECT_EQ(Here().status, Status::kCancelled);
   EXPECT_EQ(Here().cancel_reason, "no vino");
   EXPECT_EQ(Planned(), std::vector<StepKind>{});
-  EXPECT_EQ(Take(Twin().Status("CANCELLED")), Taken::kUnchanged);
+  EXPECT_EQ(Take(Twin().Status("CANCELLED")), Merged::kUnchanged);
 }
 
-TEST_F(CloudTaker, ACancelDropsWhatWaits) {
+TEST_F(CloudRecordMerge, ACancelDropsWhatWaits) {
   PlaceHere();
   Pair();
   Plan();
@@ -778,7 +780,7 @@ TEST_F(CloudTaker, ACancelDropsWhatWaits) {
   EXPECT_EQ(Differences()[0].box, "place") << "the cloud has the row";
 }
 
-TEST_F(CloudTaker, ACancelDropsNoCommentThatComesAlone) {
+TEST_F(CloudRecordMerge, ACancelDropsNoCommentThatComesAlone) {
   PlaceAndSend();
   orders::FieldsDraft fields;
   fields.comment = "para llevar";
@@ -798,13 +800,13 @@ TEST_F(CloudTaker, ACancelDropsNoCommentThatComesAlone) {
   EXPECT_EQ(Differences()[0].box, "fields") << "the title and what was written with it";
 }
 
-TEST_F(CloudTaker, ACancelDoesNotGoOverPaymentsHere) {
+TEST_F(CloudRecordMerge, ACancelDoesNotGoOverPaymentsHere) {
   PlaceAndSend();
   PayHere("0190a5c8-3333-7000-8000-000000000001", 2000);
   Plan();
   const Record cancelled = Twin().Status("CANCELLED").Set("cancel_reason", R"("no vino")");
-  EXPECT_EQ(Take(cancelled), Taken::kParked);
-  EXPECT_EQ(Take(cancelled), Taken::kParked);
+  EXPECT_EQ(Take(cancelled), Merged::kParked);
+  EXPECT_EQ(Take(cancelled), Merged::kParked);
   EXPECT_EQ(Here().status, Status::kPending);
   EXPECT_EQ(WhyParked(), kCancelledButPaid);
   EXPECT_FALSE(Finish()) << "the payment is active";
@@ -821,36 +823,38 @@ TEST_F(CloudTaker, ACancelDoesNotGoOverPaymentsHere) {
   EXPECT_FALSE(Finish());
 }
 
-TEST_F(CloudTaker, TheNextReadingEndsTheCancelToo) {
+TEST_F(CloudRecordMerge, TheNextReadingEndsTheCancelToo) {
   PlaceAndSend();
   PayHere("0190a5c8-3333-7000-8000-000000000001", 2000);
   Take(Twin().Status("CANCELLED"));
   Do(orders::CancelPayment, "0190a5c8-3333-7000-8000-000000000001");
-  EXPECT_EQ(Take(Twin().Status("CANCELLED")), Taken::kWritten);
+  EXPECT_EQ(Take(Twin().Status("CANCELLED")), Merged::kWritten);
   EXPECT_EQ(WhyParked(), "");
   EXPECT_EQ(Planned(), std::vector<StepKind>{});
 }
 
-TEST_F(CloudTaker, AnOrderThatIsNotParkedHasNoCancelToFinish) {
+TEST_F(CloudRecordMerge, AnOrderThatIsNotParkedHasNoCancelToFinish) {
   PlaceAndSend();
   EXPECT_FALSE(Finish());
   EXPECT_EQ(Here().status, Status::kPending);
 }
 
-TEST_F(CloudTaker, OneOfThisBoxThatIsGoneIsParkedUntilItIsBack) {
+TEST_F(CloudRecordMerge, OneOfThisBoxThatIsGoneIsParkedUntilItIsBack) {
   PlaceAndSend();
-  EXPECT_EQ(Gone(), Taken::kParked);
+  EXPECT_EQ(Gone(), Merged::kParked);
   EXPECT_EQ(WhyParked(), kParkedGone);
-  EXPECT_EQ(Gone(), Taken::kUnchanged);
+  EXPECT_EQ(Gone(), Merged::kUnchanged);
   Take(Twin());
   EXPECT_EQ(WhyParked(), "");
 }
 
-TEST_F(CloudTaker, AnUnknownOrderThatIsGoneIsNothing) { EXPECT_EQ(Gone(), Taken::kUnchanged); }
+TEST_F(CloudRecordMerge, AnUnknownOrderThatIsGoneIsNothing) {
+  EXPECT_EQ(Gone(), Merged::kUnchanged);
+}
 
 // The same order
 
-TEST_F(CloudTaker, AnOrderIsTheSameIfEachOfItsRowsIsHere) {
+TEST_F(CloudRecordMerge, AnOrderIsTheSameIfEachOfItsRowsIsHere) {
   PlaceHere();
   const auto matches = [&](const Record& record) {
     const json::Document document = json::Document::Parse(record.Text());
@@ -873,7 +877,7 @@ constexpr std::string_view kTwoDishesPaid =
     R"([{"id":"c1","product_name":"Lomo","quantity":1,"variant_price":20,"combo_price":20},
         {"id":"c2","product_name":"Ceviche","quantity":1,"variant_price":30,"combo_price":30}])";
 
-TEST_F(CloudTaker, ARestoredOrderHasBackWhatTheCloudHasBeforeAnythingIsSent) {
+TEST_F(CloudRecordMerge, ARestoredOrderHasBackWhatTheCloudHasBeforeAnythingIsSent) {
   PlaceAndSend();
   Take(Twin());
   Restore();
@@ -894,7 +898,7 @@ TEST_F(CloudTaker, ARestoredOrderHasBackWhatTheCloudHasBeforeAnythingIsSent) {
   EXPECT_EQ(Ask().kind, StepKind::kPayment);
 }
 
-TEST_F(CloudTaker, ARestoredOrderLosesWhatTheLostBoxHadEnded) {
+TEST_F(CloudRecordMerge, ARestoredOrderLosesWhatTheLostBoxHadEnded) {
   PlaceAndSend();
   Take(Twin());
   Restore();
@@ -907,7 +911,7 @@ TEST_F(CloudTaker, ARestoredOrderLosesWhatTheLostBoxHadEnded) {
   EXPECT_EQ(Waiting(), std::vector<StepKind>{});
 }
 
-TEST_F(CloudTaker, ARestoredOrderKeepsTheRowsOfAListThatTheCloudDoesNotShow) {
+TEST_F(CloudRecordMerge, ARestoredOrderKeepsTheRowsOfAListThatTheCloudDoesNotShow) {
   PlaceAndSend();
   PayHere("0190a5c8-3333-7000-8000-000000000001", 500);
   Plan();
@@ -920,14 +924,14 @@ TEST_F(CloudTaker, ARestoredOrderKeepsTheRowsOfAListThatTheCloudDoesNotShow) {
   EXPECT_EQ(Here().comment, "sin sal");
 }
 
-TEST_F(CloudTaker, ARowThatIsInTheCloudAloneIsADifferenceWhereNothingWasRestored) {
+TEST_F(CloudRecordMerge, ARowThatIsInTheCloudAloneIsADifferenceWhereNothingWasRestored) {
   PlaceAndSend();
   Take(Twin().Set("combos", std::string(kTwoDishesPaid)).Set("total", "50"));
   EXPECT_EQ(Here().combos.size(), 1U);
   EXPECT_EQ(Differences().size(), 2U) << "of the items, of the total";
 }
 
-TEST_F(CloudTaker, AnOrderOfLostTimeIsOfTheBoxUnlessTheCloudNamesAnotherMaker) {
+TEST_F(CloudRecordMerge, AnOrderOfLostTimeIsOfTheBoxUnlessTheCloudNamesAnotherMaker) {
   const auto origin_of = [&](const std::string& number, const std::string& history) {
     order_id = "7f3c2f1e-0000-4000-8000-00000000000" + number;
     Take(Record()
@@ -955,7 +959,7 @@ TEST_F(CloudTaker, AnOrderOfLostTimeIsOfTheBoxUnlessTheCloudNamesAnotherMaker) {
   EXPECT_EQ(origin_of("5", made_by("key:till")), Origin::kBox) << "ours is not known";
 }
 
-TEST_F(CloudTaker, TheMakerIsLearntFromACreationThatTheCloudDatesAsItWasSent) {
+TEST_F(CloudRecordMerge, TheMakerIsLearntFromACreationThatTheCloudDatesAsItWasSent) {
   database->Write([](db::Tx& tx, const db::Stamp&) {
     PutLink(tx, kCompany, {.url = "https://cloud.example"});
   });
@@ -977,7 +981,7 @@ TEST_F(CloudTaker, TheMakerIsLearntFromACreationThatTheCloudDatesAsItWasSent) {
   EXPECT_TRUE(makers().contains("key:one"));
 }
 
-TEST_F(CloudTaker, ADeliveryThatTheCloudKeepsWithoutTheRiderWasReportedThere) {
+TEST_F(CloudRecordMerge, ADeliveryThatTheCloudKeepsWithoutTheRiderWasReportedThere) {
   PlaceAndSend();
   AssignHere("Ana");
   SendAll();
