@@ -122,7 +122,7 @@ http::Response SetPaused(http::Context& ctx, bool is_paused) {
     PutPaused(tx, linked.company, is_paused ? std::optional(since) : std::nullopt);
     if (!is_paused) MakeDue(tx, linked.company);
     TellOnCommit(ctx, tx);
-    const Syncer* const syncer = ctx.site().syncer;
+    const Syncer* const syncer = FindSyncer(ctx);
     const std::string held = syncer ? syncer->WhyHeld() : "";
     std::string body;
     json::Writer out(body);
