@@ -14,7 +14,7 @@ ALTER TABLE company_counter ADD COLUMN chain_start INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE company_counter ADD COLUMN checksums_complete INTEGER NOT NULL DEFAULT 1;
 UPDATE company_counter SET chain_start = event_seq + 1, checksums_complete = 0;
 
--- -- time (base/time/clock.h) -------------------------------------------------------------------------------
+-- -- time (base/clock.h) -------------------------------------------------------------------------------
 
 -- Moments of counted time (events/marks.h), by which answers and events are forgotten.
 CREATE TABLE mark (

@@ -30,7 +30,7 @@ CREATE TABLE cloud_link (
   paused_at INTEGER,
   planned_seq INTEGER NOT NULL,       -- the changes of the event log up to here are in the journal
   cursor TEXT,                        -- of the cloud's events; null: none yet, or the cloud has no events
-  features TEXT NOT NULL,             -- JSON: what the cloud was found to offer (cloud/link/features.h)
+  features TEXT NOT NULL,             -- JSON: what the cloud was found to offer (cloud/features.h)
   progress TEXT NOT NULL DEFAULT '{}' -- JSON: when each kind of record was read last, and its entity tags
 ) STRICT;
 
@@ -57,7 +57,7 @@ CREATE TABLE cloud_step (
   company_id INTEGER NOT NULL REFERENCES company(company_id),
   order_id TEXT NOT NULL,             -- empty: a change of the menu
   position INTEGER NOT NULL,          -- of the order; increases, and is not used again
-  kind TEXT NOT NULL,                 -- cloud/orders/step.h
+  kind TEXT NOT NULL,                 -- cloud/step.h
   key TEXT NOT NULL,                  -- Idempotency-Key
   body TEXT NOT NULL,                 -- JSON, or empty
   row_ids TEXT NOT NULL,              -- of this box, with commas: the rows that the step adds, or the one it removes

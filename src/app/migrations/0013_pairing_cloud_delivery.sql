@@ -47,7 +47,7 @@ CREATE TABLE cloud_menu (
   company_id INTEGER NOT NULL REFERENCES company(company_id),
   product_id TEXT NOT NULL,           -- of this box
   cloud_hash TEXT NOT NULL,           -- of the cloud's record (cloud/restaurant_document.h); empty: not known
-  box_hash TEXT NOT NULL,             -- of the product here, as it would be pushed (cloud/menu/menu_body.h)
+  box_hash TEXT NOT NULL,             -- of the product here, as it would be pushed (cloud/menu_body.h)
   PRIMARY KEY (company_id, product_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -92,7 +92,7 @@ CREATE TABLE delivery_event (
   app TEXT NOT NULL,
   event_id TEXT NOT NULL,             -- of the app
   external_id TEXT NOT NULL,          -- of the order there
-  news TEXT NOT NULL,                 -- placed, confirmed, … (delivery/orders/order_source.h)
+  news TEXT NOT NULL,                 -- placed, confirmed, … (delivery/order_source.h)
   at INTEGER NOT NULL,                -- by the app
   received_at INTEGER NOT NULL,
   raw TEXT NOT NULL,                  -- JSON

@@ -94,7 +94,7 @@ class Client {
   // Requests that were sent, and bytes of bodies in both directions, since the client was made.
   int64_t requests() const { return requests_; }
   int64_t bytes() const { return bytes_; }
-  // The wall clock here minus that of the cloud, ms, as the last answer's Date tells.
+  // The local wall clock minus that of the cloud, ms, as the last answer's Date tells.
   std::optional<int64_t> clock_skew_ms() const { return clock_skew_ms_; }
 
  private:

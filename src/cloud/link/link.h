@@ -63,8 +63,8 @@ struct Link {
   // Orders from before the link: those with an id up to this one are in the journal. Nothing: all
   // are.
   std::optional<std::string> scanned_id;
-  // Of a restored database: the time from its last change to its restore. What was made here then
-  // is in the cloud alone.
+  // Of a restored database: the time from its last change to its restore. What was made locally
+  // then is in the cloud alone.
   std::optional<UtcMs> lost_from, lost_until;
   std::optional<std::string> cursor;  // of the cloud's events; nothing: none yet, or it has none
   Features features;
@@ -97,7 +97,7 @@ void MakeDue(db::Tx& tx, db::CompanyId company);
 void PutPaused(db::Tx& tx, db::CompanyId company, std::optional<UtcMs> paused_at);
 // For a database that was restored from a backup, before anything else is written.
 void NoteRestored(db::Tx& tx, UtcMs last_change, UtcMs now);
-// Whether an order of the API that the cloud made at that time was made here and lost.
+// Whether an order of the API that the cloud made at that time was made locally and lost.
 bool IsLostTime(db::Session& session, db::CompanyId company, UtcMs created_at);
 // Ends the link. Journal, differences and aliases stay for a link with the same company of the
 // cloud; FindLinked() no longer finds it.

@@ -100,7 +100,7 @@ class BodyWriter {
     out_.EndObject();
   }
 
-  // A row that the cloud does not know is matched there by its sku or name.
+  // A row that the cloud does not know is matched in the cloud by its sku or name.
   void WriteId(Kind kind, std::string_view box_id) {
     if (const auto id = cloud_id_(kind, box_id)) out_.Key("id").Text(*id);
   }

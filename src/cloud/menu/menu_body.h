@@ -1,7 +1,7 @@
 #pragma once
 
 // A product of this box as PUT /v1/menu/products takes it (contract section 9): under the cloud's
-// ids, without computed fields. What PUT cannot clear (texts and numbers that are empty here; a
+// ids, without computed fields. What PUT cannot clear (texts and numbers that are empty locally; a
 // PATCH clears those of the product, cloud/menu/menu_push.h) and what the cloud counts or names
 // itself (stock of known products, kitchen stations) is left out. Pure.
 
@@ -18,8 +18,9 @@ namespace comanda::cloud {
 // The cloud's id of a row of this box; nothing where it does not know the row.
 using CloudId = std::function<std::optional<std::string>(aliases::Kind, std::string_view box_id)>;
 
-// {"products":[…]} with the one product. One that the cloud does not know is matched there by the
-// skus of its variants, or has its id here where no variant has a sku; its category is named.
+// {"products":[…]} with the one product. One that the cloud does not know is matched in the cloud
+// by the skus of its variants, or has its local id where no variant has a sku; its category is
+// named.
 std::string PushBody(const menu::Product& product, std::string_view category_name, int decimals,
                      const CloudId& cloud_id);
 // A hash of what PushBody() sends of the product, whatever the cloud's ids are.

@@ -80,7 +80,7 @@ Here LookHere(db::Session& session, db::CompanyId company) {
           .given = {}};
 }
 
-// True if the product was changed here and the cloud does not have the change yet.
+// True if the product was changed locally and the cloud does not have the change yet.
 bool IsEditedHere(const Here& here, const menu::Product& box,
                   const std::optional<store::MenuState>& state) {
   if (here.waiting.contains(box.id)) return true;

@@ -85,7 +85,7 @@ std::string Cut(std::string text) {
   return text.substr(0, end);
 }
 
-// "Lomo saltado: Personal 38, Familiar 60 (hidden)", of a product here or as the cloud shows it.
+// "Lomo saltado: Personal 38, Familiar 60 (hidden)", of a local product or as the cloud shows it.
 std::string Shown(const menu::Product& product, int decimals) {
   std::string text = product.name + ":";
   for (const menu::Variant& variant : product.variants) {
@@ -99,8 +99,8 @@ std::string Shown(const menu::Product& product, int decimals) {
   return Cut(text + (product.visible ? "" : " (hidden)"));
 }
 
-// The texts that are empty here and not in the cloud, as a PATCH clears them: a PUT leaves them as
-// they are. Empty: there is none.
+// The texts that are empty locally and not in the cloud, as a PATCH clears them: a PUT leaves them
+// as they are. Empty: there is none.
 std::string ClearingBody(const menu::Product& here, const menu::Product& there) {
   std::string body;
   json::Writer out(body);

@@ -5,8 +5,9 @@
 // (aliases), matched by sku where there is none. Edited on both sides since the last reading: the
 // push wins, and a difference "menu" names both versions.
 //
-// What counts as changed here is decided by what both sides had last (store::MenuState), not by who
-// wrote an event: neither what the sync itself writes nor a product that was sold out is pushed.
+// What counts as changed locally is decided by what both sides had last (store::MenuState), not by
+// who wrote an event: neither what the sync itself writes nor a product that was sold out is
+// pushed.
 //
 // Steps of the menu are in the journal under an empty order id, kinds kMenu and kMenuClear. One
 // that the cloud refuses is dropped (DropPush): the cloud's version then comes back with the next
@@ -43,7 +44,7 @@ size_t PlanMenu(db::Tx& tx, db::CompanyId company, const events::StoredEvent& ev
 std::optional<Request> LookBeforePush(db::Session& session, db::CompanyId company,
                                       const Step& step);
 // Its answer: an edit of the cloud that the push is about to replace becomes a difference. Where
-// the cloud has a text that is empty here, a step behind the push clears it.
+// the cloud has a text that is empty locally, a step behind the push clears it.
 void NoteBeforePush(db::Tx& tx, db::CompanyId company, const Step& step, std::string_view answer,
                     const db::Stamp& stamp);
 
@@ -59,7 +60,7 @@ void DropPush(db::Tx& tx, db::CompanyId company, const Step& step, std::string_v
 // The step has its answer.
 void RemovePush(db::Tx& tx, db::CompanyId company, const Waiting& waiting);
 
-// Ids here of the products that wait for their push.
+// Local ids of the products that wait for their push.
 std::vector<std::string> WaitingProducts(db::Session& session, db::CompanyId company);
 
 // A reading shows a product that was edited here: if the cloud has edited it too, a difference.

@@ -29,7 +29,7 @@ KeyedRow KeysOf(const menu::ModifierCategory& shown) {
 
 KeyedRow KeysOf(const menu::Modifier& shown) { return Keyed(shown.id, {NameKey(shown.name)}); }
 
-// Gives the rows of a product their ids here.
+// Gives the rows of a product their local ids.
 class Nesting {
  public:
   Nesting(db::Session& session, const RowsHere& here)
@@ -39,7 +39,7 @@ class Nesting {
         box_(here.box),
         was_in_step_(here.was_in_step) {}
 
-  // `product` has its id here, and the rows below it those of the cloud. Modifier categories and
+  // `product` has its local id, and the rows below it those of the cloud. Modifier categories and
   // modifiers here that the cloud has no more are added to them, hidden.
   void Resolve(menu::Product& product) {
     ResolveVariants(product);
@@ -47,7 +47,7 @@ class Nesting {
   }
 
  private:
-  // The rows here that are none of the record's, to be paired by their keys.
+  // The local rows that are none of the record's, to be paired by their keys.
   template <typename Row>
   std::vector<KeyedRow> Candidates(Kind kind, const std::vector<Row>& box,
                                    const std::set<std::string>& cloud_ids) const {

@@ -19,7 +19,7 @@ struct RowsHere {
   // Ids in the cloud of rows that have got a new id in this transaction.
   std::set<std::string>& given;
 };
-// Gives the rows of `product`, which has its id here, their ids here in place of those of the
+// Gives the rows of `product`, which has its local id, their local ids in place of those of the
 // cloud. Modifier categories and modifiers here that the cloud has no more are added behind them,
 // hidden.
 void GiveRowsTheirIds(db::Session& session, const RowsHere& here, menu::Product& product);

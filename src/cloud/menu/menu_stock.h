@@ -1,6 +1,6 @@
 #pragma once
 
-// The stock that the cloud counts (contract section 15.4): a variant here has the cloud's count
+// The stock that the cloud counts (contract section 15.4): a local variant has the cloud's count
 // less what this box has sold and the cloud has not counted yet. One object for one reading of the
 // menu; one thread.
 

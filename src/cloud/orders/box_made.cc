@@ -86,7 +86,7 @@ class BoxMade {
     const bool is_paid = MayCloudChange(Part::kCancel) && !CancelOrSayPaid();
     const bool is_cancelled = !is_paid && shown_.status == Status::kCancelled;
     const Order after = match_.Now();
-    // An order that is paid here is CANCELLED for nobody until its payments are cancelled.
+    // An order that is paid locally is CANCELLED for nobody until its payments are cancelled.
     const Status status = mirror.status;
     state.Learn(mirror, is_rider_taken_ ? after.rider : shown_.rider);
     if (is_paid) mirror.status = status;
@@ -237,7 +237,7 @@ class BoxMade {
                          stamp_.now);
   }
 
-  // False where active payments here keep the order from being cancelled as it is in the cloud.
+  // False where active local payments keep the order from being cancelled as it is in the cloud.
   bool CancelOrSayPaid() {
     if (shown_.status != Status::kCancelled) return true;
     const Order now = match_.Now();

@@ -13,8 +13,8 @@
 //   modifiers, payments and discounts are kept under `unknown_row_members`, by the id of the row
 //   here; those of the rider there, by the name `rider`.
 // - Ids that are no UUID get a UUID derived from them, the same each time.
-// - References become ids of this box. An id that is no record here stays if it is a UUID: a row
-//   that is read from the cloud later has that id here, too.
+// - References become ids of this box. An id that is no local record stays if it is a UUID: a row
+//   that is read from the cloud later has that local id, too.
 
 #include <functional>
 #include <optional>
@@ -36,7 +36,7 @@ struct RecordContext {
   // The provider whose riders are users of the company, as the cloud calls it and as this box does.
   std::string_view platform_there;
   std::string_view platform_here;
-  // The id here of a record of the cloud; nothing where it is not known here.
+  // The local id of a record of the cloud; nothing where it is not known locally.
   std::function<std::optional<std::string>(aliases::Kind, std::string_view cloud_id)> find_here;
 };
 

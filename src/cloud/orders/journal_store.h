@@ -41,7 +41,7 @@ std::vector<std::string> WaitingOrders(db::Session& session, db::CompanyId compa
 bool IsWaiting(db::Session& session, db::CompanyId company, std::string_view order_id);
 // How many steps of it wait; 0 where it is parked.
 int64_t StepsWaiting(db::Session& session, db::CompanyId company, std::string_view order_id);
-// Ids of orders that are open here, at most `limit`.
+// Ids of orders that are open locally, at most `limit`.
 std::vector<std::string> OpenOrders(db::Session& session, db::CompanyId company, int64_t limit);
 Counts Count(db::Session& session, db::CompanyId company);
 

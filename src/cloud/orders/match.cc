@@ -20,9 +20,9 @@ namespace {
 using aliases::Kind;
 using orders::Order;
 
-// The order here that has the reference, unless it is another order of the cloud already. No
-// order changes its service type: one of another type was placed there by somebody else, before
-// this box's own creation came.
+// The local order that has the reference, unless it is another order of the cloud already. No
+// order changes its service type: one of another type was placed in the cloud by somebody else,
+// before this box's own creation came.
 std::optional<std::string> FindByReference(const Match& match) {
   if (!match.shown().reference) return std::nullopt;
   auto id = orders::FindByReference(match.tx, match.company(), *match.shown().reference);
@@ -33,7 +33,7 @@ std::optional<std::string> FindByReference(const Match& match) {
   return id;
 }
 
-// The id of the cloud, unless an order that was made here has it.
+// The id of the cloud, unless an order that was made locally has it.
 std::string FreeId(const Match& match) {
   const auto same = orders::Load(match.tx, match.company(), match.shown().id);
   if (!same || same->origin == orders::Origin::kCloud) return match.shown().id;

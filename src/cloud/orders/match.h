@@ -47,7 +47,7 @@ struct Match {
 Match FindMatch(db::Tx& tx, const MergeSettings& settings, CloudRecord record,
                 const db::Stamp& stamp);
 
-// The ids of the cloud lead to the order here.
+// The ids of the cloud lead to the local order.
 void PutAlias(const Match& match);
 
 // Places the order as the cloud shows it, or brings the stored one up to date. Nothing, and nothing

@@ -8,14 +8,14 @@ namespace {
 using orders::DeliveryMove;
 using orders::DeliveryStatus;
 
-// Whether this box has another one than the cloud had: it was changed here.
+// Whether this box has another one than the cloud had: it was changed locally.
 bool IsChangedHere(const DeliverySides& sides) {
   return sides.here != sides.before.delivery_status || sides.has_changed_rider;
 }
 
 // A status of the cloud that is new to this box, and another than the one here.
 DeliveryChoice ChooseBetween(const DeliverySides& sides) {
-  if (!sides.there) {  // the rider was removed there
+  if (!sides.there) {  // the rider was removed in the cloud
     const bool is_undone = sides.here == DeliveryStatus::kRiderAssigned && sides.here_by_rider &&
                            !IsChangedHere(sides);
     return is_undone ? DeliveryChoice::kTake : DeliveryChoice::kKeep;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Decides between the two sides of an order, for the parts that both may change (contract section
-// 15.5): a three-way merge, of the order here and the record of the cloud, over what the cloud had
+// 15.5): a three-way merge, of the local order and the record of the cloud, over what the cloud had
 // before (cloud/orders/mirror.h). While a request waits for its answer, the record may show what it
 // does: that is no change of the cloud. Pure.
 
@@ -29,7 +29,7 @@ struct RiderSides {
 };
 // Whether the cloud has changed the rider.
 bool HasChangedRider(const RiderSides& sides);
-// Whether the rider of the cloud becomes the rider here: the cloud has changed it, and this box has
+// Whether the rider of the cloud becomes the local one: the cloud has changed it, and this box has
 // not, or earlier.
 bool TakesRider(const RiderSides& sides);
 
@@ -41,16 +41,16 @@ struct DeliverySides {
   bool here_by_rider = false;      // orders::Order::delivery_status_by_rider
   bool has_changed_rider = false;  // a rider of this box that the cloud does not have yet
   // The record answers the request that has removed the rider: a status that it shows all the same
-  // was reported there.
+  // was reported in the cloud.
   bool is_without_rider = false;
 };
 // Whether the cloud has changed the delivery status or its reason.
 bool HasChangedDelivery(const DeliverySides& sides);
 enum class DeliveryChoice : uint8_t {
   kKeep,      // that of this box stays
-  kTake,      // that of the cloud is taken
+  kTake,      // that of the cloud is merged
   kTakeVia,   // the same, through DRIVER_ON_THE_WAY_TO_DESTINATION
-  kConflict,  // delivered here and not there, or the other way round: both stay
+  kConflict,  // delivered on one side and not on the other: both stay
 };
 DeliveryChoice ChooseDelivery(const DeliverySides& sides);
 

@@ -2,7 +2,7 @@
 
 // The mirror of an order: what the cloud has of it, as far as this box knows. It changes only by
 // what the cloud has answered or shown, never by what is to be sent: what is to be sent is where
-// the order here differs from it (cloud/orders/next.h). The database keeps it as JSON.
+// the local order differs from it (cloud/orders/next.h). The database keeps it as JSON.
 
 #include <array>
 #include <cstdint>
@@ -54,7 +54,7 @@ struct Row {
 
   bool operator==(const Row&) const = default;
 };
-// By the id of the row here.
+// By the id of the local row.
 using Rows = std::map<std::string, Row, std::less<>>;
 
 // What the cloud showed when it showed the order last, in its own words: a change of the cloud is

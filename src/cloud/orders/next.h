@@ -1,6 +1,6 @@
 #pragma once
 
-// What is to be sent of an order: the first thing in which the order here differs from its mirror
+// What is to be sent of an order: the first thing in which the local order differs from its mirror
 // (cloud/orders/mirror.h), as one request (contract section 15.1). After its answer the question is
 // asked again. Nothing is planned ahead: however many changes an order had while the cloud was
 // away, what is sent is what differs now. Pure.
@@ -8,8 +8,8 @@
 // The order of the requests is one in which the cloud accepts them: it refuses riders and delivery
 // statuses of a closed order, and a cancel while payments are active. So: create, fields, combos,
 // discounts, payments, cancels of rows, status up to DELIVERED in one move, rider, delivery status,
-// FINALIZED, and the cancel of the order last. Of an order that is cancelled there, only a comment
-// is sent.
+// FINALIZED, and the cancel of the order last. Of an order that is cancelled in the cloud, only a
+// comment is sent.
 //
 // Keys (contract section 15.2): the creation has the key that the till used here, and so has a POST
 // of rows; every other request has "c1-<order id>-<epoch>-<position>". A till that lost the box and
@@ -37,7 +37,7 @@ struct Local {
   // The record of version 1 (orders::FirstRecord), or nothing where it is gone: the creation is
   // then sent with the fields as they are now. Called for a creation alone.
   std::function<std::optional<std::string>()> first_record;
-  // The cloud's id of a record of this box; nothing where it is not known there.
+  // The cloud's id of a record of this box; nothing where it is not known to the cloud.
   std::function<std::optional<std::string>(aliases::Kind, std::string_view box_id)> cloud_id;
   // The name in the cloud of the provider whose riders are users of the company.
   std::string_view rider_provider;

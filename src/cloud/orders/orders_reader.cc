@@ -348,7 +348,7 @@ std::optional<bool> OrdersReader::ReadOne(const Linked& linked, Line& line,
   return std::nullopt;
 }
 
-// Those that were open in the cloud at the last reading, or are open here. An order is read once
+// Those that were open in the cloud at the last reading, or are open locally. An order is read once
 // after it has left; one that could not be read is looked at again.
 bool OrdersReader::ReadThoseThatLeft(const Linked& linked, Line& line,
                                      std::set<std::string>& open) {
@@ -372,7 +372,7 @@ bool OrdersReader::ReadThoseThatLeft(const Linked& linked, Line& line,
   return true;
 }
 
-// The cloud's ids of orders that are open here.
+// The cloud's ids of orders that are open locally.
 std::vector<std::string> OrdersReader::OpenHere(const Linked& linked) {
   return settings_.database.Read([&](db::Snapshot& snapshot) {
     std::vector<std::string> ids;

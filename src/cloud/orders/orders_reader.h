@@ -118,7 +118,7 @@ class OrdersReader {
   static void NotePage(Walk& walk, const PagePlace& place, const Page& page);
   void TakePage(const Linked& linked, Walk& walk, const Reply& reply, const std::string& path,
                 const PagePlace& place);
-  // Whether it is open there; nothing where that is not known.
+  // Whether it is open in the cloud; nothing where that is not known.
   std::optional<bool> ReadOne(const Linked& linked, Line& line, const std::string& cloud_id);
   bool ReadThoseThatLeft(const Linked& linked, Line& line, std::set<std::string>& open);
   std::vector<std::string> OpenHere(const Linked& linked);

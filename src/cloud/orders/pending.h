@@ -1,7 +1,7 @@
 #pragma once
 
 // What an order still has to send: where it differs from its mirror (cloud/orders/next.h), from the
-// database to the journal. An order is compared when it has changed here, when the cloud has
+// database to the journal. An order is compared when it has changed locally, when the cloud has
 // answered or shown it, and before it is sent.
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace comanda::cloud {
 struct SendRules {
   // The name in the cloud of the provider whose riders are users of the company.
   std::string_view rider_provider;
-  std::optional<UtcMs> since = {};  // orders created here before are not sent
+  std::optional<UtcMs> since = {};  // orders created locally before are not sent
   // When the database was restored from a backup, if it was.
   std::optional<UtcMs> restored_at = {};
   const Makers* makers = nullptr;  // Features::makers; null: none is known
@@ -96,8 +96,9 @@ bool Discard(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::
 void DropSteps(db::Tx& tx, db::CompanyId company, const std::string& order_id,
                const std::vector<Step>& remaining, UtcMs now);
 
-// The quantities, in thousandths, that were sold here and that the cloud has not counted yet, less
-// those that it still counts: by the id of the variant here, or by the sku of an item without one.
+// The quantities, in thousandths, that were sold locally and that the cloud has not counted yet,
+// less those that it still counts: by the id of the local variant, or by the sku of an item without
+// one.
 struct Uncounted {
   std::map<std::string, int64_t, std::less<>> by_variant, by_sku;
 };

@@ -33,8 +33,8 @@ struct Judgement {
 Judgement JudgeRefusal(StepKind kind, int status, std::string_view problem);
 
 // Whether the step was refused for what has become of the order in the cloud since it was planned,
-// as `record` shows it: it reports a delivery, and the order is closed there, or has a delivery
-// status from which that one cannot be reached. The order goes on without the step.
+// as `record` shows it: it reports a delivery, and the order is closed in the cloud, or has a
+// delivery status from which that one cannot be reached. The order goes on without the step.
 bool IsOvertaken(const Step& step, json::Value record);
 
 // The body of a step without those fields. `skus`: by such a field, the sku that names the item in

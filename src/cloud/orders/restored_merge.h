@@ -10,7 +10,7 @@
 // - A row that the cloud has cancelled, and a discount that it no longer has, were ended by it.
 //   A discount that waited in the backup, and was sent and removed since, leaves no trace there: it
 //   is sent again under its key, which makes nothing, and the differences tell it.
-// - A field that the cloud has otherwise was changed by it, unless it was changed here since the
+// - A field that the cloud has otherwise was changed by it, unless it was changed locally since the
 //   restore: that is sent. Comments grow on both sides.
 
 #include "cloud/orders/cloud_record.h"
@@ -20,9 +20,9 @@
 namespace comanda::cloud {
 
 // The mirror must name the rows that both sides have (MatchRows, cloud/orders/row_match.h); it
-// learns what the cloud has. `is_as_restored`: nobody has changed the order here since the restore,
-// so what the cloud has otherwise is newer. True where `here` has changed; its prices are to be
-// computed then.
+// learns what the cloud has. `is_as_restored`: nobody has changed the local order since the
+// restore, so what the cloud has otherwise is newer. True where `here` has changed; its prices are
+// to be computed then.
 bool MergeRestored(orders::Order& here, Mirror& mirror, const CloudRecord& record,
                    bool is_as_restored);
 

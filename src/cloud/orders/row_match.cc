@@ -134,8 +134,8 @@ class Adopter {
         adopted += NameLast(ids[i], [&](size_t at) { return Fits(cloud_[at], *row, fit); });
       }
     }
-    // Those that have no content to match by, because they were removed here meanwhile, and those
-    // that the cloud shows with another content.
+    // Those that have no content to match by, because they were removed locally meanwhile, and
+    // those that the cloud shows with another content.
     for (size_t i = ids.size(); i-- > 0;) {
       if (IsUnnamed(ids[i])) adopted += NameLast(ids[i], [](size_t) { return true; });
     }

@@ -1,11 +1,11 @@
 #pragma once
 
-// Finds which row of an order in the cloud is which row here. The cloud gives its rows ids of its
+// Finds which row of an order in the cloud is which local row. The cloud gives its rows ids of its
 // own, and the answer to a step shows all rows of the order: the new ones are those that the step
 // has made. Pure.
 //
-// A row whose step waits gets its id from the answer to that step alone: a repeated step has the
-// first answer again. So equal rows of which one is cancelled are not confused.
+// A row whose step is pending gets its id from the answer to that step alone: a repeated step has
+// the first answer again. So equal rows of which one is cancelled are not confused.
 
 #include <cstddef>
 #include <functional>
@@ -24,7 +24,7 @@ using RowIds = std::set<std::string, std::less<>>;
 
 // Gives the rows that an accepted step has added the ids in its answer. Rows of the record that no
 // row of the mirror has are matched to them by content; what is left then, by position from the
-// end: a discount that was removed here has no content, and the cloud may show a row otherwise.
+// end: a discount that was removed locally has no content, and the cloud may show a row otherwise.
 // Returns how many rows got an id; 0 for a step that adds none.
 size_t MatchMade(Mirror& mirror, const orders::Order& box, const CloudRecord& cloud,
                  const Step& step);

@@ -23,7 +23,7 @@ struct SenderSettings {
   db::Database& database;
   const Clock& clock;
   SendRules rules;
-  // The name here of the provider whose riders are users of the company.
+  // The local name of the provider whose riders are users of the company.
   std::string platform_name;
   // Waits for the pace, sends, and returns kOk or kRefused, or kLater where the answer is unusable;
   // throws Interrupted (cloud/link/line.h) for all else.

@@ -76,8 +76,8 @@ Sender::Looked Sender::Look(const std::string& order_id, Reply& reply) {
 }
 
 // The cloud may have moved, closed or cancelled the order meanwhile, which explains the refusal:
-// then the order is taken as it is there, and the order goes on without the request, if that is
-// overtaken.
+// then the order is taken as it is in the cloud, and the order goes on without the request, if that
+// is overtaken.
 bool Sender::ParkAfterLook(const Waiting& waiting, std::string_view problem) {
   Reply reply;
   const Looked looked = Look(waiting.order_id, reply);
@@ -129,7 +129,7 @@ void Sender::GoOnWithout(db::Tx& tx, const Waiting& waiting, const db::Stamp& st
 }
 
 // A step that ends a row of which the cloud's id is not known: the order is read, and the row found
-// by its content. What is not there cannot be ended there: a difference says so.
+// by its content. What is not there cannot be ended in the cloud: a difference says so.
 bool Sender::LearnRow(const Waiting& waiting) {
   Reply reply;
   if (Look(waiting.order_id, reply) == Looked::kNoAnswer) return false;
@@ -203,7 +203,7 @@ void Sender::TakeFound(const Waiting& waiting, json::Value record) {
   });
 }
 
-// Whether every row that the cloud's order has is one of the order here.
+// Whether every row that the cloud's order has is one of the local order.
 bool Sender::IsSameOrder(db::Tx& tx, const std::string& order_id, json::Value record) {
   const auto order = orders::Load(tx, company_, order_id);
   return order && MatchesWholly(tx, company::Get(tx, company_), *order, record);

@@ -24,7 +24,7 @@ class SharedState {
   // cloud are not taken.
   void KeepOurs(orders::Order& shown) const;
   // The mirror learns what the cloud has changed, and what of the request under way it has.
-  // `rider`: that of the cloud, in the form in which it is stored here.
+  // `rider`: that of the cloud, in the form in which it is stored locally.
   void Learn(Mirror& mirror, const std::optional<orders::Rider>& rider) const;
 
  private:

@@ -2,7 +2,7 @@
 
 // Brings the restaurant's own records from the cloud: company, payment methods, tables, users and
 // clients every hour, the menu every 5 minutes (contract section 15.4, 15.5). The cloud is their
-// authority. What its records show is written into the rows here that are their counterparts
+// authority. What its records show is written into the local rows that are their counterparts
 // (cloud/restaurant/restaurant_rows.h, cloud/menu/menu_pull.h), by the rules for import files, with
 // the events of a change; what they do not show stays. A reading that brings nothing new writes
 // nothing.
@@ -14,7 +14,7 @@
 // A product that the cloud's whole menu lacks becomes invisible; a payment method or table that its
 // list lacks becomes inactive. The stock of a variant is the cloud's count less what this box has
 // sold and the cloud has not acknowledged yet: the quantities of items in steps that wait. A
-// product that was changed here and not pushed yet (cloud/menu/menu_push.h) is not touched.
+// product that was changed locally and not pushed yet (cloud/menu/menu_push.h) is not touched.
 //
 // Lists are bounded: a page that brings no new row, or the 1,000th, ends a list, which then says
 // nothing about the rows that it lacks.

@@ -61,7 +61,7 @@ KeyedRow KeysOfPerson(Value record) {
 struct List {
   Kind kind;
   KeysOf keys;
-  // Writes the record as the row with that id here; true if that changes anything. Throws Refusal.
+  // Writes the record as the row with that local id; true if that changes anything. Throws Refusal.
   std::function<bool(db::Tx& tx, Value record, const std::string& id, const db::Stamp& stamp)> take;
   // Of a list that is complete: makes a row that it lacks inactive; true if that changes anything.
   std::function<bool(db::Tx& tx, const std::string& id)> end = {};
@@ -74,7 +74,7 @@ std::optional<std::string> FindAlias(db::Session& session, db::CompanyId company
 }
 
 // Removes the aliases of rows that a complete list lacks, so that one that the cloud has deleted
-// and made again pairs with the same row here. The ids here.
+// and made again pairs with the same local row. The local ids.
 std::vector<std::string> Unpair(db::Tx& tx, db::CompanyId company, Kind kind,
                                 const std::vector<Value>& records) {
   std::set<std::string> listed;

@@ -45,7 +45,7 @@ struct CloudRow {
 // A row with the id that the cloud shows, and its keys.
 KeyedRow Keyed(const std::string& cloud_id, std::vector<std::vector<std::string>> keys);
 
-// The id here of each row: its alias, else that of the candidate with which it is paired, else a
+// The local id of each row: its alias, else that of the candidate with which it is paired, else a
 // new one: the cloud's where it is a free UUID, or one derived from it.
 std::vector<std::string> IdsAmong(db::Session& session, const company::Company& company,
                                   aliases::Kind kind, const std::vector<CloudRow>& rows,

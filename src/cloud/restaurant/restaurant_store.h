@@ -30,7 +30,7 @@ struct UnpairedRow {
 // Of clients, users, tables, payment methods, categories and products; nothing of other kinds.
 std::vector<UnpairedRow> Unpaired(db::Session& session, db::CompanyId company, aliases::Kind kind);
 
-// The aliases of a kind: the cloud's id by the id here.
+// The aliases of a kind: the cloud's id by the local id.
 std::map<std::string, std::string> AliasesOf(db::Session& session, db::CompanyId company,
                                              aliases::Kind kind);
 
@@ -54,12 +54,12 @@ std::vector<std::string> AllProducts(db::Session& session, db::CompanyId company
 std::set<std::string> VisibleProducts(db::Session& session, db::CompanyId company);
 std::set<std::string> Stations(db::Session& session, db::CompanyId company);
 
-// A variant whose stock is counted here, or could be.
+// A variant whose stock is counted locally, or could be.
 struct Counted {
   std::string product_id;
   std::optional<int64_t> stock;  // thousandths
 };
-// By the id here.
+// By the local id.
 std::map<std::string, Counted> Stocks(db::Session& session, db::CompanyId company);
 // True if the stock of any variant is counted.
 bool CountsStock(db::Session& session, db::CompanyId company);

@@ -59,11 +59,11 @@ struct AppOrder {
   std::string display_id;  // as the rider and the customer see it
   orders::ServiceType service_type = orders::ServiceType::kDelivery;
   bool is_test = false;
-  // By the restaurant's own rider; the app is then told when it leaves.
+  // By the restaurant's own rider; the app is then notified when it leaves.
   bool is_delivered_here = false;
   // Ordered for later: when it is to be there, and when its preparation begins.
   std::optional<UtcMs> scheduled_for, prepare_at;
-  // The former in the restaurant's own time, "2027-11-25 20:30:00", where the app tells no zone;
+  // The former in the restaurant's own time, "2027-11-25 20:30:00", where the app names no zone;
   // and how long the preparation takes.
   std::string scheduled_local;
   int64_t preparation_minutes = 0;

@@ -1,10 +1,11 @@
 #pragma once
 
-// From what an app tells to the orders here (contract section 7). Every function runs in the
+// Turns what an app reports into local orders (contract section 7). Every function runs in the
 // caller's transaction, or reads; none calls the app.
 //
-// What an app tells is applied when the order here is as it says. It may come twice, late and in
-// any order: a status moves up only, and a cancel wins over everything but FINALIZED.
+// An event is applied once the local order has reached the state that it reports. Events may come
+// twice, late and in any order: a status moves up only, and a cancel wins over everything but
+// FINALIZED.
 
 #include <optional>
 #include <string>
@@ -29,7 +30,7 @@ struct Arrival {
 Arrival Prepare(std::string_view details, const OrderSource& source, const Provider& provider,
                 const company::Company& company, UtcMs received_at);
 
-// Places the order, unless it is there.
+// Places the order, unless it exists.
 void PlaceArrival(db::Tx& tx, const AccountKey& key, const company::Company& company,
                   Arrival arrival, const db::Stamp& stamp);
 
@@ -41,8 +42,8 @@ bool Apply(db::Tx& tx, const AccountKey& key, const AppEvent& event, const db::S
 void NoteConfirmed(db::Tx& tx, const AccountKey& key, std::string_view external_id,
                    bool is_told_by_events, const db::Stamp& stamp);
 
-// The order has reached the customer by what was set here, and its app does not tell that: what was
-// to be paid at the door is paid.
+// The order has reached the customer by what was set locally, and its app does not report that:
+// what was to be paid at the door is paid.
 void NoteHandedOver(db::Tx& tx, const AccountKey& key, std::string_view external_id,
                     const db::Stamp& stamp);
 

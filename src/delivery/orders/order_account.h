@@ -1,11 +1,11 @@
 #pragma once
 
-// The orders of one company in one app, and the thread that brings them here. A pass:
+// The orders of one company in one app, and the thread that reads them. A pass:
 //
-//   1. follows the event log: a status that was set here becomes a command to the app;
-//   2. polls the app when that is due. The answer is on disk before anything is made of it, its
-//      events are on disk before the app is told that they have arrived;
-//   3. applies the events of orders that are here, and asks for those that are new;
+//   1. follows the event log: a status that was set locally becomes a command to the app;
+//   2. polls the app when that is due. The answer is on disk before it is read, its events are on
+//      disk before they are acknowledged;
+//   3. applies the events of known orders, and asks for the new ones;
 //   4. sends the pending commands, unless the app is only mirrored;
 //   5. warns of orders that nobody accepts.
 //
@@ -116,7 +116,7 @@ class OrderAccount {
   // them. True where the log has more.
   bool FollowLog(const AppRow& app);
   void NoteForeignOrder(const std::string& order_id);
-  // Those for what the order has reached and the app has not told itself.
+  // Those for what the order has reached and the app has not reported itself.
   std::vector<CommandKind> CommandsOf(const orders::Order& order, const OrderRow& row) const;
   // Nothing where the app wants no such command.
   std::optional<OrderCall> CallFor(const OrderRow& row, CommandKind kind) const;
@@ -129,7 +129,7 @@ class OrderAccount {
   // Puts the answer on disk, and reads it. Returns why there is none; nothing: there is one.
   std::optional<std::string> PollOnce(const OrderCall& call);
   // Makes events of an answer that is on disk, and acknowledges them when all are on disk, too; an
-  // event that is here already stays as it is. Parks what is no answer, and elements that are no
+  // event that is stored already stays as it is. Parks what is no answer, and elements that are no
   // event.
   void ReadAnswer(const store::AnswerRow& answer);
   void ParkAnswer(int64_t number, const std::string& problem);

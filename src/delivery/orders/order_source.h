@@ -28,7 +28,7 @@ struct OrderCall {
   std::string json = {};  // empty: no body
 };
 
-// What an app tells of an order.
+// What an app reports of an order.
 enum class News : uint8_t {
   kPlaced,
   kConfirmed,
@@ -38,7 +38,7 @@ enum class News : uint8_t {
   kDelivered,
   kConcluded,
   kCancelled,
-  kOther,  // of no consequence here
+  kOther,  // without consequence
 };
 inline constexpr std::array<std::string_view, 9> kNewsNames = {
     "placed",    "confirmed", "preparing", "ready", "on_the_way",
@@ -56,20 +56,20 @@ struct AppEvent {
   std::string words = {};  // why it was cancelled, in the app's words
 };
 
-// What an app tells in one answer.
+// The contents of one answer.
 struct Report {
   std::vector<AppEvent> events;
   std::vector<std::string> left_out = {};  // as JSON: elements that are no event
 };
 
-// What the restaurant tells the app of an order, in the order of its life.
+// What the box reports to the app, in the order of an order's life.
 enum class CommandKind : uint8_t { kConfirm, kPrepare, kReady, kDispatch };
 inline constexpr std::array<std::string_view, 4> kCommandNames = {"confirm", "prepare", "ready",
                                                                   "dispatch"};
 constexpr std::string_view Name(CommandKind kind) {
   return kCommandNames[static_cast<size_t>(kind)];
 }
-// What the app itself tells once it has carried the command out.
+// What the app reports once it has carried the command out.
 constexpr News NewsOf(CommandKind kind) {
   constexpr std::array kNews = {News::kConfirmed, News::kInPreparation, News::kReady,
                                 News::kOnTheWay};
@@ -79,7 +79,7 @@ constexpr News NewsOf(CommandKind kind) {
 struct OrderCommand {
   CommandKind kind = CommandKind::kConfirm;
   std::string_view external_id;
-  std::string_view order_id;  // here
+  std::string_view order_id;  // the local one
   bool is_delivered_here = false;
   UtcMs received_at = 0;
 };
@@ -89,7 +89,7 @@ struct Capabilities {
   bool is_read_once = false;
   // The answer to a poll has the orders themselves; else Details() asks for each.
   bool sends_orders_along = false;
-  // It tells what becomes of an order, also that it has been confirmed.
+  // It reports what becomes of an order, also that it has been confirmed.
   bool tells_status = true;
   // The app cancels what is not confirmed within that time; 0: it is not known.
   int64_t accept_within_s = 0;
@@ -107,9 +107,9 @@ class OrderSource {
   // is read when the process starts, after a poll whose answer did not come, and instead of polls
   // where another tool is in charge.
   virtual std::optional<OrderCall> PollMissed(const Variables&) const { return std::nullopt; }
-  // What an answer to a poll tells. Nothing: it is no such answer.
+  // The contents of an answer to a poll. Nothing: it is no such answer.
   virtual std::optional<Report> Read(const Variables& account, const json::Value& answer) const = 0;
-  // Calls that tell the app that the events have arrived.
+  // Calls that acknowledge the events.
   virtual std::vector<OrderCall> Acknowledge(const std::vector<AppEvent>&) const { return {}; }
   // Asks for an order.
   virtual OrderCall Details(const Variables& account, std::string_view external_id) const = 0;

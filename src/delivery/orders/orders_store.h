@@ -20,15 +20,15 @@ namespace comanda::delivery {
 // What the box does with the orders of an app.
 enum class Mode : uint8_t {
   kOff,      // nothing
-  kMirror,   // takes the orders; the app's own tool stays in charge: no presence, no commands
-  kPrimary,  // takes them, and tells the app what happens to them
+  kMirror,   // reads the orders; the app's own tool stays in charge: no presence, no commands
+  kPrimary,  // reads them, and reports to the app what happens to them
 };
 inline constexpr std::array<std::string_view, 3> kModeNames = {"off", "mirror", "primary"};
 constexpr std::string_view Name(Mode mode) { return kModeNames[static_cast<size_t>(mode)]; }
 
 // When an order is confirmed to the app.
 enum class Accept : uint8_t {
-  kAuto,     // at once, while somebody looks at the orders here
+  kAuto,     // at once, while somebody looks at the orders of this box
   kKitchen,  // by the status PREPARING
 };
 inline constexpr std::array<std::string_view, 2> kAcceptNames = {"auto", "kitchen"};
@@ -36,7 +36,7 @@ constexpr std::string_view Name(Accept accept) { return kAcceptNames[static_cast
 
 // When the store is shown as open, where polling does that.
 enum class Presence : uint8_t {
-  kWatched,  // while the box takes writes and somebody looks at the orders here
+  kWatched,  // while the box is writable and somebody looks at its orders
   kAlways,
 };
 inline constexpr std::array<std::string_view, 2> kPresenceNames = {"watched", "always"};
@@ -67,19 +67,19 @@ struct OrderRow {
   std::optional<UtcMs> accept_by;   // then the app cancels it
   std::optional<UtcMs> prepare_at;  // of one ordered for later
   bool is_being_confirmed = false;  // there is a command; set by FindUnaccepted() alone
-  News told = News::kPlaced;        // the furthest that the app itself told
+  News told = News::kPlaced;        // the furthest that the app has reported
   bool is_delivered_here = false;
   Minor pending = 0;    // what is to be paid at the door
   std::string details;  // JSON, as the app shows the order
 };
 
-// What an app told and is not done yet (table delivery_event).
+// A pending event of an app (table delivery_event).
 struct EventRow {
   AppEvent event;
   int64_t attempts = 0;
 };
 
-// What an app is to be told (table delivery_command).
+// A pending command to an app (table delivery_command).
 struct CommandRow {
   std::string external_id;
   CommandKind kind = CommandKind::kConfirm;
@@ -87,7 +87,7 @@ struct CommandRow {
   int64_t attempts = 0;  // that failed
 };
 
-// What waits for a person.
+// What is parked for a person.
 struct ParkedRow {
   std::string id;    // of the event; of a command "<order>/<kind>"; of an answer its number
   std::string what;  // event, command, answer
@@ -122,9 +122,9 @@ bool IsParked(db::Session& session, const AccountKey& key, std::string_view body
 void RemoveUnreadable(db::Tx& tx, const AccountKey& key, int64_t before);
 
 // Events
-// False: it is there already.
+// False: it exists already.
 bool AddEvent(db::Tx& tx, const AccountKey& key, const AppEvent& event, UtcMs received_at);
-// Waiting ones, in the order in which they happened, at most `limit`.
+// Pending ones, in the order in which they happened, at most `limit`.
 std::vector<EventRow> FindWaiting(db::Session& session, const AccountKey& key, int64_t limit);
 void SetApplied(db::Tx& tx, const AccountKey& key, std::string_view event_id);
 void CountAttempt(db::Tx& tx, const AccountKey& key, std::string_view event_id);
@@ -134,22 +134,22 @@ void ParkEvent(db::Tx& tx, const AccountKey& key, std::string_view event_id,
 // Orders
 std::optional<OrderRow> FindOrder(db::Session& session, const AccountKey& key,
                                   std::string_view external_id);
-// The app's id of an order here; nothing where it is none of this app.
+// The app's id of a local order; nothing where it is none of this app.
 std::optional<std::string> FindExternalId(db::Session& session, const AccountKey& key,
                                           std::string_view order_id);
 void PutOrder(db::Tx& tx, const AccountKey& key, const OrderRow& row);
 // Those that the app waits for to be confirmed, the newest first.
 std::vector<OrderRow> FindUnaccepted(db::Session& session, const AccountKey& key);
 
-// The app's own tool was in charge: what it has not confirmed is not to be confirmed from here.
+// The app's own tool was in charge: what it has not confirmed is not confirmed by this box.
 void LeaveUnaccepted(db::Tx& tx, const AccountKey& key);
 
 // Commands
 void AddCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id, CommandKind kind,
                 UtcMs now);
-// The app is not to be told anything more: what waits goes.
+// No more commands are sent to the app: removes the pending ones.
 void DropCommands(db::Tx& tx, const AccountKey& key);
-// Waiting ones, the oldest first, at most `limit`.
+// Pending ones, the oldest first, at most `limit`.
 std::vector<CommandRow> FindCommands(db::Session& session, const AccountKey& key, int64_t limit);
 void SetDone(db::Tx& tx, const AccountKey& key, std::string_view external_id, CommandKind kind);
 void CountAttempt(db::Tx& tx, const AccountKey& key, std::string_view external_id,
@@ -160,8 +160,8 @@ void ParkCommand(db::Tx& tx, const AccountKey& key, std::string_view external_id
 // Parked
 std::vector<ParkedRow> FindParked(db::Session& session, const AccountKey& key);
 int64_t CountParked(db::Session& session, const AccountKey& key);
-// Makes what is parked under that id wait again; all of the account where it is "all". The number
-// of rows.
+// Makes what is parked under that id pending again; all of the account where it is "all". The
+// number of rows.
 int64_t Retry(db::Tx& tx, const AccountKey& key, std::string_view id);
 
 // What an app said before `said_before` goes, but for what is parked; what is known of its orders

@@ -1,6 +1,6 @@
 #pragma once
 
-// One look-up: asks an app whether the store is open, in a session (session.h); repeats the call
+// One probe: asks an app whether the store is open, in a session (session.h); repeats the call
 // where the app says that the result comes later.
 
 #include <optional>
@@ -24,7 +24,7 @@ struct Found {
   std::string body;                      // of the last answer, at most kShownMax bytes
 };
 inline constexpr size_t kShownMax = 4'096;
-// The longest that a look-up takes, ms.
+// The longest that a probe takes, ms.
 inline constexpr int64_t kProbeMsMax = 4'500;
 
 // Blocks for kProbeMsMax at most, or until `stop` is requested. Throws nothing for what the app

@@ -1,9 +1,9 @@
 #pragma once
 
-// The states of the company's store in the apps, as they are now: look-ups (probe.h) side by side,
+// The states of the company's store in the apps, as they are now: probes (probe.h) side by side,
 // one at a time for each company and app, their outcome kept while it is fresh.
 //
-// Each look-up has a thread of its own for its few seconds; its calls run on the network's.
+// Each probe has a thread of its own for its few seconds; its calls run on the network's.
 
 #include <condition_variable>
 #include <cstdint>
@@ -29,7 +29,7 @@
 
 namespace comanda::delivery {
 
-// All that is referred to outlives the look-ups.
+// All that is referred to outlives the probes.
 struct ProbesSettings {
   const config::Options& options;
   const Clock& clock;
@@ -48,14 +48,14 @@ class Probes {
   std::vector<StatusRow> Find(const company::Company& company,
                               const Catalogue::Providers& providers);
 
-  // False: no app is asked here.
+  // False: this process asks no app.
   bool CanAsk() const { return settings_.network != nullptr; }
 
-  // Asks now, whatever is kept; CanAsk() must be true. Waits where a look-up is under way. For
+  // Asks now, whatever is kept; CanAsk() must be true. Waits where a probe is under way. For
   // `comanda provider try`.
   Found Try(const company::Company& company, std::shared_ptr<const Provider> provider);
 
-  // What was found last, without a look-up; nothing where there was none.
+  // What was found last, without a probe; nothing where there was none.
   std::optional<StatusRow> Last(const std::string& company_uuid, const std::string& app);
 
   // The app's credentials or its file have changed: what is kept of it is not fresh, its tokens are
@@ -75,7 +75,7 @@ class Probes {
  private:
   using Key = std::pair<std::string, std::string>;  // UUID of the company, name of the app
   struct Entry {
-    std::optional<Found> found;  // of the last look-up
+    std::optional<Found> found;  // of the last probe
     int64_t fresh_until_ms = 0;  // monotonic
     int64_t not_before_ms = 0;   // monotonic; the app is not asked before
     int failures = 0;            // in a row
@@ -83,9 +83,9 @@ class Probes {
     bool is_configured = false;
     int64_t generation = 0;  // of the credentials; Forget() raises it
     int64_t asked_with = 0;  // the generation of the token
-    Token token;             // of the look-up under way while it runs
+    Token token;             // of the probe under way while it runs
     std::jthread thread;
-    // 1 while the last look-up found it so; -1: there was none.
+    // 1 while the last probe found it so; -1: there was none.
     std::atomic<int> is_open{-1};
     std::optional<metrics::Gauge> open_gauge, known_gauge;
   };
