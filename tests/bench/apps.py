@@ -31,7 +31,7 @@ def bursts(bench):
     meanwhile = "delivery apps, tills' p99 while 500 are placed, of none"
     if not bench.wanted(rate, interval, meanwhile):
         return
-    shop, alone = (restaurant(bench, name) for name in ("burst", "alone"))
+    shop, alone = (restaurant(bench.stack, bench.directory()) for _ in range(2))
     if bench.wanted(rate):
         rates = [(placed_by_the_app(shop, BURST[bench.brief]), placed_by_a_till(shop, BURST[bench.brief]))
                  for _ in range(bench.rounds)]
@@ -48,13 +48,12 @@ def bursts(bench):
         bench.add(row)
 
 
-def restaurant(bench, name):
-    directory = bench.parent / name
-    directory.mkdir()
+def restaurant(stack, directory):
+    """Runs until the stack ends. The app stands for another machine."""
     shop = Restaurant(directory, APP)
     shop.app.echoes = False
     elsewhere([shop.app.server.thread.native_id])
-    bench.stack.callback(shop.close)
+    stack.callback(shop.close)
     return shop.start()
 
 

@@ -9,10 +9,9 @@ import tempfile
 import threading
 import time
 
-from apps import APP, burst
+from apps import burst, restaurant
 from linked import link
 from serving import InAProcess, Server, elsewhere
-from support.app_restaurant import Restaurant
 from support.quick_client import QuickClient
 from table import Row
 from webhooks import Receiver, Tills, percentile, subscribe
@@ -71,17 +70,9 @@ def peak(bench, stack, what):
     none, some = (percentile(of_one, 99) for of_one in times)
     bench.add(Row(what, f"<= {ADDED_MS_MAX}", max(0.0, some - none), ceiling=f"{none:.1f} ms", met=some - none <= ADDED_MS_MAX,
                   note=f"{some:.1f} ms of {len(times[1])} orders; medians {statistics.median(times[0]):.1f} and "
-                       f"{statistics.median(times[1]):.1f} ms; {displays.result} answers to displays and "
-                       f"{receiver.arrived()['requests']} webhooks in the last round and in all",
+                       f"{statistics.median(times[1]):.1f} ms; {displays.result} answers to displays in the last round, "
+                       f"{receiver.arrived()['requests']} webhooks in all",
                   detail={"p99_ms": [none, some]}))
-
-
-def restaurant(stack, directory):
-    shop = Restaurant(directory, APP)
-    shop.app.echoes = False
-    elsewhere([shop.app.server.thread.native_id])
-    stack.callback(shop.close)
-    return shop.start()
 
 
 class Displays:

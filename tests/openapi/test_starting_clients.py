@@ -102,6 +102,12 @@ def line(box, tmp_path):
 
 
 @pytest.fixture
+def steady_line(box, tmp_path):
+    with CuttingProxy(box, tmp_path, rate=0) as line:
+        yield line
+
+
+@pytest.fixture
 def python_till(box, api, tools, tmp_path):
     return Till(["/usr/bin/python3", tools.clients / "till/till.py"], {
         "COMANDA_URL": f"https://127.0.0.1:{box.port}", "COMANDA_KEY": api.key, "COMANDA_CA": str(box.cafile),
@@ -141,6 +147,41 @@ def test_the_till_in_python_parks_what_is_refused_and_waits_for_a_key(box, api, 
         till.execute("UPDATE request SET body = '{\"service_type\": \"TAKE\"}' WHERE sale = 1 AND path = '/v1/orders'")
     assert python_till("send") == {"sold": 2, "sent": 1, "parked": 1}
     assert len(every_order(api)) == 1
+
+
+def holds_up_no_other(api, line, till, fate):
+    """One request that always meets that fate: the sales behind it are sent, and it is named; it goes through in the end."""
+    till("menu")
+    till("sell", "4")
+    keys = []  # of the writes, in the order in which they came first
+
+    def at(point, exchange):
+        if point == "before" and exchange.key:
+            keys.append(exchange.key)
+            if exchange.key == keys[0]:
+                exchange.fate = fate
+
+    line.at = at
+    with subprocess.Popen([*till.command, "send"], env=till.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as sending:
+        wait_until(lambda: sum(order["status"] == "FINALIZED" for order in every_order(api)) == 3,
+                   lambda: [order["status"] for order in every_order(api)])
+        line.at = lambda point, exchange: None
+        out, named = sending.communicate(timeout=PATIENCE_S * 8)
+    assert json.loads(out) == {"sold": 4, "sent": 4, "parked": 0}
+    assert "sale " in named
+    assert len(every_order(api)) == 4 and all(map(sold_for, every_order(api)))
+
+
+@pytest.mark.parametrize("fate", ["drop_before", "drop_after", "cut_head", "cut_body", "reset", "hang"])
+def test_a_sale_of_the_till_in_python_that_gets_no_answer_holds_up_no_other(api, steady_line, python_till, fate):
+    python_till.environment.update(COMANDA_URL=steady_line.url, COMANDA_CA=str(steady_line.cafile))
+    holds_up_no_other(api, steady_line, python_till, fate)
+
+
+@pytest.mark.parametrize("fate", ["cut_body", "hang"])
+def test_a_sale_of_the_android_till_that_gets_no_answer_holds_up_no_other(api, steady_line, android_till_at, fate):
+    holds_up_no_other(api, steady_line, android_till_at(steady_line.url, steady_line.cafile), fate)
 
 
 def test_the_till_in_python_dates_what_it_sold_offline(box, api, python_till):

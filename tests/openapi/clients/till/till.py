@@ -146,13 +146,13 @@ class Till:
 
     def send(self, box):
         """Returns when everything is sent or parked, but for sales at which the box itself fails: those are left for the
-        next time, and hold up no other."""
-        wait_s, left = WAIT_S_MIN, [0]  # no sale is 0
+        next time. A sale whose request gets no answer comes again when each of the others has had its turn."""
+        wait_s, left, late = WAIT_S_MIN, [], []
         while (row := self.db.execute(f"""
                 SELECT request.id, sale, method, path, body, key, entered_at, order_id, lines
                 FROM request JOIN sale ON sale.id = sale
                 WHERE is_done = 0 AND problem IS NULL AND sale NOT IN ({",".join(map(str, left))})
-                ORDER BY request.id LIMIT 1""").fetchone()) is not None:
+                ORDER BY sale IN ({",".join(map(str, late))}), request.id LIMIT 1""").fetchone()) is not None:
             request, sale, method, path, body, key, entered_at, order, lines = row
             ids = {"order": order, **{str(line): combo for line, combo in enumerate(json.loads(lines), 1)}}
             try:
@@ -161,6 +161,7 @@ class Till:
             except Answer as why:
                 print(f"sale {sale}: {why}", file=sys.stderr)
                 if why.later_s is not None:
+                    late = [sale] if sale in late else [*late, sale]
                     time.sleep(max(wait_s, why.later_s))
                     wait_s = min(wait_s * 2, WAIT_S_MAX)
                 elif why.status >= 500:

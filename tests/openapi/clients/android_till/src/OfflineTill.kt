@@ -64,7 +64,8 @@ class Queue(file: File) : Closeable {
     }
 
     @Synchronized
-    fun next(left: Set<Sale>): Sale? = sales.values.firstOrNull { it.sent < it.steps.size && it.problem.isEmpty() && it !in left }
+    fun next(left: Set<Sale>, late: Set<Sale>): Sale? =
+        sales.values.filter { it.sent < it.steps.size && it.problem.isEmpty() && it !in left }.minByOrNull { it in late }
 
     @Synchronized
     fun state() = JSONObject(mapOf("sold" to sales.size, "sent" to sales.values.count { it.sent == it.steps.size },
@@ -112,12 +113,13 @@ class OfflineTill(private val queue: Queue, private val menuFile: File, private 
     /** Paid, by several payments where a bill is split, and handed over. */
     fun close(sale: String) = enter(sale, "PATCH", "/{order}/status", mapOf("status" to "FINALIZED"))
 
-    /** Returns when everything is sent or parked, but for sales at which the box itself fails: they wait for the next call. */
+    /** Returns when everything is sent or parked, but for sales at which the box itself fails: they wait for the next call.
+     *  A sale whose request gets no answer comes again when each of the others has had its turn. */
     fun sendAll() {
         var waitMs = 100L
-        val left = mutableSetOf<Sale>()
+        val (left, late) = mutableSetOf<Sale>() to mutableSetOf<Sale>()
         while (true) {
-            val sale = queue.next(left) ?: return
+            val sale = queue.next(left, late) ?: return
             try {
                 val order = send(sale.steps[sale.sent], sale)
                 val lines = order.getJSONArray("combos").map { (it as JSONObject).getString("id") }
@@ -126,6 +128,7 @@ class OfflineTill(private val queue: Queue, private val menuFile: File, private 
             } catch (answer: Answer) {
                 System.err.println("sale ${sale.id}: ${answer.message}")
                 if (answer.laterMs != null) {
+                    if (!late.add(sale)) late.retainAll(setOf(sale))
                     Thread.sleep(maxOf(waitMs, answer.laterMs))
                     waitMs = minOf(waitMs * 2, 30_000)
                 } else if (answer.status >= 500) {
@@ -168,11 +171,8 @@ class OfflineTill(private val queue: Queue, private val menuFile: File, private 
                 val laterMs = (answer.header("Retry-After")?.toLongOrNull() ?: 1) * 1000
                 throw Answer(answer.code, read.toString(), laterMs.takeIf { answer.code in listOf(401, 403, 408, 429, 503) })
             }
-        } catch (half: JSONException) {
-            throw Answer(0, half.toString(), 0)
-        } catch (error: IOException) {
-            throw error as? Answer ?: Answer(0, error.toString(), 0)
-        }
+        } catch (half: JSONException) { throw Answer(0, half.toString(), 0)
+        } catch (error: IOException) { throw error as? Answer ?: Answer(0, error.toString(), 0) }
     }
 }
 
