@@ -1,7 +1,7 @@
 # Writes the source that holds files of a room, declared in src/<room>/embedded.h:
-#   cmake -DROOM=web "-DFILES=DocsHtml=docs.html DocsJs=docs.js" -DOUTPUT=FILE.cc -P scripts/embed.cmake
+#   cmake -DROOM=web "-DFILES=DocsHtml=docs.html DocsJs=docs.js" "-DMIGRATIONS=0001_x.sql" -DOUTPUT=FILE.cc -P scripts/embed.cmake
 # Each file becomes a function that returns its text, and a function <Function>Gzip that returns it compressed, as
-# it is stored. migrations/*.sql of the room, if any, become Migrations().
+# it is stored. The files of MIGRATIONS, in migrations/ of the room, become Migrations().
 get_filename_component(folder "${CMAKE_CURRENT_LIST_DIR}/../src/${ROOM}" ABSOLUTE)
 
 # bytes(<name> <file>): appends an array <name> with the gzipped content of the file. From JSON, line ends and indentation
@@ -46,7 +46,8 @@ foreach(entry IN LISTS FILES)
     "std::string_view ${function}Gzip() { return Bytes<k${function}>(); }\n\n")
 endforeach()
 
-file(GLOB migrations "${folder}/migrations/*.sql")
+separate_arguments(migrations UNIX_COMMAND "${MIGRATIONS}")
+list(TRANSFORM migrations PREPEND "${folder}/migrations/")
 list(SORT migrations)
 set(rows "")
 foreach(migration IN LISTS migrations)
