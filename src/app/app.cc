@@ -11,13 +11,9 @@
 #include "app/import.h"
 #include "app/served.h"
 #include "app/setup_port.h"
-#include "backups/restore.h"
-#include "backups/results.h"
-#include "backups/unfinished_backup.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "company/companies.h"
-#include "db/sqlite/upgrade_copies.h"
 #include "ops/addresses.h"
 #include "ops/health.h"
 #include "ops/local_name.h"
@@ -99,12 +95,7 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
     : clock_(SystemClock(), ops::ClockIsSynchronised),
       options_(options),
       lock_(std::move(lock)),
-      backup_gauge_(metrics_, "comanda_backup_last_good_timestamp_seconds",
-                    "The time of the last good rotating backup, in seconds since 1970; of several "
-                    "directories the oldest, 0 where one has none.",
-                    [directory = options_.data_directory] {
-                      return static_cast<double>(backups::OldestGood(directory)) / 1000;
-                    }),
+      copies_(options_, metrics_),
       heartbeats_(clock_),
       space_(SpaceOf(options_), metrics_),
       network_(heartbeats_, metrics_),
@@ -129,7 +120,7 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
   SetLogLevel();
   NoteFiles();
   if (!space_.is_read_only()) OpenControl();
-  LookAtLeftovers();
+  copies_.LookAtLeftovers(space_.is_read_only());
   FollowAddresses();
   OpenServers(std::move(listeners));
 }
@@ -149,21 +140,7 @@ void App::AddReadiness(std::vector<http::Readiness>& checks) {
              "tls/server.crt is newer than what is used: `systemctl reload comanda`";
   }
   if (!files.empty()) checks.push_back({.name = "files", .ok = true, .state = files});
-  const std::string backup =
-      backups::Trouble(backups::Results(options_.data_directory), clock_.RetentionNow());
-  if (!backup.empty()) checks.push_back({.name = "backup", .ok = true, .state = backup});
-}
-
-// What a backup, a drill or a restore has left that was interrupted.
-void App::LookAtLeftovers() {
-  if (!space_.is_read_only()) {
-    for (const std::string& left : backups::RemoveUnfinishedBackups(options_.data_directory)) {
-      log::Notice("removed what an interrupted backup or drill left", {{"directory", left}});
-    }
-  }
-  for (const std::string& left : backups::DescribeRestores(options_.data_directory)) {
-    log::Notice("an interrupted restore", {{"state", left}});
-  }
+  copies_.AddReadiness(live_.environment().database(), checks, clock_.RetentionNow());
 }
 
 void App::OpenServers(Listeners listeners) {
@@ -470,8 +447,7 @@ void App::DeleteUpgradeCopies() {
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
     Instance* instance = mode == auth::Mode::kLive ? &live_ : sandbox_.instance();
     if (!instance || !instance->environment().UpgradeIsOld()) continue;
-    db::DeleteUpgradeCopies(options_.data_directory, std::string(Name(mode)) + ".db",
-                            std::numeric_limits<UtcMs>::max());
+    copies_.DeleteFromBeforeUpgrade(mode);
   }
 }
 

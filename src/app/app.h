@@ -25,12 +25,13 @@
 #include "app/listeners.h"
 #include "app/process.h"
 #include "app/sandbox.h"
+#include "app/storage.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "base/time/settled_clock.h"
 #include "config/options.h"
-#include "db/sqlite/disk_space.h"
-#include "db/sqlite/lock.h"
+#include "db/disk_space.h"
+#include "db/lock.h"
 #include "events/worker.h"
 #include "net/network.h"
 #include "ops/certificates.h"
@@ -65,7 +66,6 @@ class App {
 
  private:
   void AddReadiness(std::vector<http::Readiness>& checks);  // of the live instance; any thread
-  void LookAtLeftovers();
   void OpenServers(Listeners listeners);
   void Reload(const config::Options& options);
   void NoteFiles();
@@ -99,7 +99,7 @@ class App {
   config::Options options_;
   db::DirectoryLock lock_;  // one process owns the data directory
   metrics::Registry metrics_;
-  metrics::Gauge backup_gauge_;
+  const Copies copies_;
   Heartbeats heartbeats_;
   db::DiskSpace space_;
   http::AnswerBudget answer_budget_;

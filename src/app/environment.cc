@@ -1,15 +1,14 @@
 #include "app/environment.h"
 
 #include "app/embedded.h"
-#include "app/served.h"
+#include "app/storage.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "base/random.h"
 #include "clients/clients.h"
 #include "cloud/link/link.h"
 #include "company/companies.h"
-#include "db/sqlite/backup.h"
-#include "db/sqlite/upgrade_copies.h"
+#include "db/upgrade_copies.h"
 #include "events/log.h"
 #include "events/retention.h"
 #include "http/idempotency.h"
@@ -27,16 +26,13 @@ namespace {
 
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, db::DiskSpace& space,
                               const Upgrading& upgrading, bool owns_directory) {
-  if (mode == auth::Mode::kLive) {
-    RefuseLostDatabase(options.data_directory);
-    if (options.tls_certificate.empty()) RefuseLostAuthority(options.data_directory);
-  }
-  return {.path = DatabasePath(mode, options),
-          .migrations = Migrations(),
-          .space = &space,
-          .is_guest = mode == auth::Mode::kTest,
-          .upgrading = upgrading,
-          .is_onlooker = !owns_directory};
+  db::Settings settings = StorageSettings(mode, options);
+  settings.migrations = Migrations();
+  settings.space = &space;
+  settings.is_guest = mode == auth::Mode::kTest;
+  settings.upgrading = upgrading;
+  settings.is_onlooker = !owns_directory;
+  return settings;
 }
 
 // A start goes on without what is damaged or cannot be written now: everything else can be served.
@@ -81,23 +77,6 @@ db::Database& Checked(integrity::Checker& checker, db::Database& database) {
 
 std::string FileName(auth::Mode mode) { return std::string(Name(mode)) + ".db"; }
 
-Served ServedNow(db::Database& database, auth::Mode mode, const config::Options& options) {
-  return {.file = FileIdentity(DatabasePath(mode, options)),
-          .changes = database.Read(
-              [](db::Snapshot& snapshot) { return events::TotalOfChanges(snapshot); })};
-}
-
-// True if the file is a backup, or is not the file that DIR/served describes (app/served.h). A
-// database that was upgraded by this start may come from a program that did not write DIR/served.
-bool IsRestored(db::Database& database, auth::Mode mode, const config::Options& options,
-                bool was_upgraded) {
-  if (database.Read([](db::Snapshot& snapshot) { return db::IsBackup(snapshot); })) return true;
-  const Served now = ServedNow(database, mode, options);
-  const auto noted = FindServed(options.data_directory, FileName(mode));
-  if (!noted) return now.changes > 0 && !was_upgraded;
-  return noted->file != now.file || now.changes < noted->changes;
-}
-
 void AuditEach(db::Tx& tx, const db::Stamp& stamp, std::string_view action) {
   for (const company::Company& company : company::All(tx)) {
     keys::Audit(tx, company.company_id, stamp, {"local", action, "", "{}"});
@@ -114,7 +93,7 @@ void RaiseEpochs(db::Tx& tx, const db::Stamp& stamp) {
   webhooks::NoteRestored(tx, by);
   keys::EndAllCodes(tx, stamp);
   AuditEach(tx, stamp, "backup.restored");
-  db::TakeUp(tx);
+  NoteTakenUp(tx);
 }
 
 auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
@@ -125,19 +104,6 @@ auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
 }
 
 }  // namespace
-
-std::string DatabasePath(auth::Mode mode, const config::Options& options) {
-  return options.data_directory + "/" + std::string(Name(mode)) + ".db";
-}
-
-db::SpaceSettings SpaceOf(const config::Options& options) {
-  constexpr int64_t kMebibyte = 1024 * 1024;
-  return {.directory = options.data_directory,
-          .low_bytes = options.disk_low_mib * kMebibyte,
-          .tight_bytes = options.disk_tight_mib * kMebibyte,
-          .orders_only_bytes = options.disk_orders_only_mib * kMebibyte,
-          .ballast_bytes = options.disk_ballast_mib * kMebibyte};
-}
 
 Environment::Environment(auth::Mode mode, const Process& process, const Upgrading& upgrading,
                          bool owns_directory)
@@ -211,7 +177,7 @@ void Environment::TakeUpCopy() {
   });
   machine::Verdict verdict = machine::Judge(kept, machine_id, true);
   if (verdict == machine::Verdict::kHeld) hold_.Set(now);
-  const bool is_restored = IsRestored(database_, mode_, options_, was_upgraded_);
+  const bool is_restored = WentBack(database_, mode_, options_, was_upgraded_);
   verdict = machine::Judge(kept, machine_id, is_restored);
   if (verdict != machine::Verdict::kHeld) hold_.Release();
   if (kept && kept->held_since) hold_.Set(*kept->held_since);
@@ -253,8 +219,7 @@ Environment::~Environment() { NoteServed(); }
 void Environment::NoteServed() {
   if (space_.is_read_only()) return;
   try {
-    app::NoteServed(options_.data_directory, FileName(mode_),
-                    ServedNow(database_, mode_, options_));
+    app::NoteServed(database_, mode_, options_);
   } catch (const std::exception& error) {
     log::Warning("what is served is not noted", {{"why", error.what()}});
   }
@@ -262,6 +227,7 @@ void Environment::NoteServed() {
 
 void Environment::DoChores(const std::function<void()>& progress) {
   if (database_.IsReadOnly()) return;
+  NoteServedNowAndThen(database_, mode_, options_);
   if (!is_taken_up_) {  // the disk was read-only at the start
     integrity::MendCounters(database_);
     TakeUpCopy();

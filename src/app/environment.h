@@ -16,7 +16,7 @@
 #include "company/zones.h"
 #include "config/options.h"
 #include "db/database.h"
-#include "db/sqlite/disk_space.h"
+#include "db/disk_space.h"
 #include "events/feed.h"
 #include "events/marks.h"
 #include "events/worker.h"
@@ -26,15 +26,6 @@
 
 namespace comanda::app {
 
-// The thresholds of free disk space that the settings name.
-db::SpaceSettings SpaceOf(const config::Options& options);
-
-// DIR/live.db or DIR/test.db.
-std::string DatabasePath(auth::Mode mode, const config::Options& options);
-
-// Called repeatedly during an upgrade, with the name of its current step. An exception ends the
-// upgrade.
-using Upgrading = std::function<void(const std::string& step)>;
 // Methods may be called by any thread unless they say otherwise.
 class Environment {
  public:

@@ -44,6 +44,10 @@ class Listeners {
   // that were passed serves its address. Empty where there is neither. The role has none after
   // this. Throws Fault where it cannot be opened.
   std::vector<Listener> Take(Role role);
+  // For one that used them for a while.
+  void GiveBack(Role role, std::vector<Listener> taken) {
+    found_[static_cast<size_t>(role)] = std::move(taken);
+  }
 
  private:
   void Assign(ops::PassedDescriptor passed);

@@ -1,4 +1,5 @@
 #include "app/trial.h"
+#include "app/storage.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,13 +8,12 @@
 #include "app/environment.h"
 #include "base/metrics.h"
 #include "base/problem.h"
-#include "company/zones.h"
-#include "db/migrate.h"
-#include "db/watcher.h"
+#include "db/sqlite/migrate.h"
+#include "db/sqlite/file_watcher.h"
 #include "events/check.h"
 #include "events/log.h"
 #include "events/marks.h"
-#include "integrity/verification.h"
+#include "integrity/file_verification.h"
 #include "machine/hold.h"
 #include "orders/check.h"
 
@@ -76,7 +76,7 @@ Trial TryDatabase(auth::Mode mode, const config::Options& options,
                   const std::function<void(const std::string& step)>& progress) {
   const std::string path = DatabasePath(mode, options);
   const int64_t known = SchemaKnown();
-  const int64_t found = db::Watcher(path, SystemClock()).SchemaVersion();
+  const int64_t found = db::FileWatcher(path, SystemClock()).SchemaVersion();
   if (found > known) {
     throw Refusal(Problem::kValidationFailed, db::OfNewerProgram(path, found, known));
   }
@@ -85,7 +85,7 @@ Trial TryDatabase(auth::Mode mode, const config::Options& options,
   // Before it is opened, which may itself change something. One of an older version has none that
   // this program can count.
   const auto count = [](db::Snapshot& snapshot) { return events::TotalOfChanges(snapshot); };
-  if (found == known) trial.changes = db::Watcher(path, SystemClock()).Read(count);
+  if (found == known) trial.changes = db::FileWatcher(path, SystemClock()).Read(count);
   {
     metrics::Registry metrics;
     Heartbeats heartbeats(SystemClock());
@@ -106,7 +106,7 @@ Trial TryDatabase(auth::Mode mode, const config::Options& options,
       Read(snapshot, trial);
     });
   }
-  trial.notes = company::ZoneTroubles(path);
+  trial.notes = integrity::ZoneTroubles(path, integrity::FileState::kInUse, SystemClock());
   if (found == known) return trial;
   // The upgrade has made rows that this program can check.
   integrity::Findings damage = Verify(path);

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "base/time/clock.h"
-#include "db/sqlite/lock.h"
+#include "db/lock.h"
 
 namespace comanda::backups {
 

@@ -13,7 +13,7 @@
 #include "backups/copy.h"
 #include "base/time/clock.h"
 #include "config/options.h"
-#include "db/sqlite/disk_space.h"
+#include "db/disk_space.h"
 
 namespace comanda::backups {
 

@@ -17,7 +17,7 @@
 #include "base/handle.h"
 #include "base/problem.h"
 #include "integrity/file_head.h"
-#include "db/migrate.h"
+#include "db/sqlite/migrate.h"
 
 namespace comanda::backups {
 namespace {

@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/problem.h"
 #include "base/random.h"
-#include "db/sqlite/read_only.h"
+#include "db/read_only.h"
 
 namespace comanda::backups {
 namespace {

@@ -254,7 +254,7 @@ void CountOrder(db::Tx& tx, db::CompanyId company, std::string_view client_id, U
 company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Client& client,
                              const db::Stamp& stamp) {
   const std::optional<Client> known = Select(tx, company, client.id);
-  const int64_t written = tx.Run(
+  const int64_t written = tx.RunCounted(
       R"sql(
       INSERT INTO client (company_id, id, name, name_folded, email, country_calling_code,
         phone_number, document_type, document_number, notes, created_at, updated_at,
@@ -289,7 +289,7 @@ company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Client& cl
 company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Address& address,
                              int position) {
   const bool existed = SelectAddress(tx, company, address.id).has_value();
-  const int64_t written = tx.Run(
+  const int64_t written = tx.RunCounted(
       R"sql(
       INSERT INTO address (company_id, id, client_id, address, area, city, reference, complement,
         latitude, longitude, position)

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/embedded.h"
+#include "app/storage.h"
 #include "app/environment.h"
 #include "backups/copy.h"
 #include "backups/medium.h"
@@ -32,7 +33,7 @@
 #include "commands/embedded.h"
 #include "commands/passphrase.h"
 #include "commands/terminal.h"
-#include "integrity/verification.h"
+#include "integrity/file_verification.h"
 #include "ops/user.h"
 
 namespace comanda::commands {

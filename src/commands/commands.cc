@@ -19,45 +19,16 @@
 #include "base/text.h"
 #include "commands/arguments.h"
 #include "commands/embedded.h"
+#include "commands/table.h"
 #include "commands/terminal.h"
 #include "crypto/hash.h"
 
 namespace comanda::commands {
 namespace {
 
-struct Command {
-  std::string_view name;
-  std::string_view summary;
-  int (*run)(Words);
-};
-
-// The table of commands. `comanda --help` lists it.
-constexpr std::array kCommands = {
-    Command{"serve", "run the server until it is told to stop", Serve},
-    Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
-    Command{"backup", "make a checked copy of everything, also while the server runs", BackUp},
-    Command{"disk", "put the backups on another disk, and mount it at each start", Disk},
-    Command{"restore", "put a copy of a backup in the place of the data directory", Restore},
-    Command{"drill", "try whether a backup can be restored, and compare it with the data", Drill},
-    Command{"resume", "send what is held since the data came to another machine", Resume},
-    Command{"verify", "look whether everything stored, or in a backup, is as it was written",
-            Verify},
-    Command{"doctor", "say what is wrong with this box, why it matters, and what to do", Doctor},
-    Command{"keys", "make, list and revoke API keys", Keys},
-    Command{"pair", "show a QR code by which a till gets its key", Pair},
-    Command{"webhooks", "add, test, pause and remove the receivers of events", Webhooks},
-    Command{"provider", "connect delivery apps, and ask them whether the store is open", Providers},
-    Command{"cloud", "keep the restaurant and its account in the cloud in step", Cloud},
-    Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},
-    Command{"tls", "show or renew the certificate authority that devices trust", Tls},
-    Command{"config", "show, change and check the settings", ShowConfig},
-    Command{"selftest", "walk the whole contract against a running server", SelfTest},
-    Command{"version", "show the version of this program and of every library inside", Version},
-};
-
 std::string Usage() {
   std::string lines;
-  for (const Command& command : kCommands) {
+  for (const Command& command : Commands()) {
     std::string line = "  " + std::string(command.name);
     line.resize(12, ' ');
     lines += line + std::string(command.summary) + "\n";
@@ -66,13 +37,13 @@ std::string Usage() {
 }
 
 const Command* Find(std::string_view name) {
-  const auto it = std::ranges::find(kCommands, name, &Command::name);
-  return it == kCommands.end() ? nullptr : &*it;
+  const auto it = std::ranges::find(Commands(), name, &Command::name);
+  return it == Commands().end() ? nullptr : &*it;
 }
 
 int Unknown(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const Command& command : kCommands) names.push_back(command.name);
+  for (const Command& command : Commands()) names.push_back(command.name);
   const std::string_view nearest = Nearest(name, names);
   std::string message = "there is no command '" + Visible(name) + "'";
   if (!nearest.empty()) message += "; did you mean '" + std::string(nearest) + "'?";

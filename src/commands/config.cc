@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "app/embedded.h"
-#include "app/environment.h"
-#include "app/file_findings.h"
+#include "app/storage.h"
 #include "base/build_date.h"
 #include "base/file.h"
 #include "base/problem.h"
@@ -16,12 +15,10 @@
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/embedded.h"
+#include "commands/settings_check.h"
 #include "commands/terminal.h"
-#include "company/zones.h"
 #include "config/options.h"
 #include "crypto/authorities.h"
-#include "db/migrate.h"
-#include "db/watcher.h"
 #include "ops/certificates.h"
 
 namespace comanda::commands {
@@ -51,36 +48,6 @@ void CheckFiles(const config::Options& options) {
     throw Invalid("webhook_ca", FieldCode::kNotFound, options.webhook_ca + " does not exist");
   }
   crypto::Authorities{*pem};
-}
-
-// Refusal for a file that a change names or the server does not start without; of the others it is
-// said what to do: they do not hinder another change, or an upgrade.
-void JudgeFiles(const config::Options& options, const std::vector<config::Change>& changes) {
-  const doctor::Findings findings = app::FindFileTroubles(options);
-  for (const doctor::Finding& finding : findings) {
-    const bool is_changed = std::ranges::any_of(
-        changes, [&](const config::Change& change) { return change.name == finding.check; });
-    if (is_changed || finding.state == doctor::State::kBroken) throw app::AsRefusal(finding);
-  }
-  for (const doctor::Finding& finding : findings) PrintError(Describe(app::AsRefusal(finding)));
-}
-
-// A database that is not there yet is made at the start.
-void CheckDatabases(const config::Options& options) {
-  for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
-    const std::string path = app::DatabasePath(mode, options);
-    if (::access(path.c_str(), F_OK) != 0) continue;
-    db::Watcher watcher(path, SystemClock());
-    const int64_t found = watcher.SchemaVersion();
-    const int64_t known = app::SchemaKnown();
-    if (found > known) {
-      throw Refusal(Problem::kValidationFailed, db::OfNewerProgram(path, found, known));
-    }
-    // Orders go on without the data: no reason to refuse an upgrade.
-    for (const std::string& trouble : company::ZoneTroubles(path)) {
-      Print("warning: " + trouble + "\n");
-    }
-  }
 }
 
 void Check(const config::Options& options) {

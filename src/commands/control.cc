@@ -5,13 +5,14 @@
 #include <cerrno>
 
 #include "app/environment.h"
+#include "app/storage.h"
 #include "app/instance.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "commands/terminal.h"
-#include "db/sqlite/lock.h"
-#include "db/sqlite/read_only.h"
+#include "db/lock.h"
+#include "db/read_only.h"
 #include "json/reader.h"
 #include "net/network.h"
 #include "ops/systemd.h"
@@ -108,7 +109,7 @@ ControlAnswer CallControl(const config::Options& options, const ControlCall& cal
   if (call.may_begin) {
     MakeDirectories(options.data_directory, 0700);
   } else {
-    RequireDatabase(app::DatabasePath(call.mode, options));
+    RequireDatabase(call.mode, options);
   }
   const auto lock = db::DirectoryLock::TryAcquire(options.data_directory);
   return lock ? CallInProcess(options, call, true) : CallDaemon(options, call);
@@ -124,6 +125,10 @@ std::optional<ControlAnswer> AskServer(const config::Options& options, const std
   }
   trouble = answer.error;
   return std::nullopt;
+}
+
+void RequireDatabase(auth::Mode mode, const config::Options& options) {
+  if (!app::DatabaseIsThere(mode, options)) RequireDatabase(app::DatabasePath(mode, options));
 }
 
 void RequireDatabase(const std::string& path) {

@@ -46,6 +46,8 @@ std::optional<ControlAnswer> AskServer(const config::Options& options, const std
 // Refusal if the database file does not exist, so that a mistyped directory is reported instead of
 // used as an empty one.
 void RequireDatabase(const std::string& path);
+// The same of the database that the settings name.
+void RequireDatabase(auth::Mode mode, const config::Options& options);
 
 // The flags --data and --env. Refusal for a value that cannot be used.
 config::Options ReadControlOptions(const Arguments& arguments);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/embedded.h"
+#include "app/storage.h"
 #include "app/environment.h"
 #include "base/build_date.h"
 #include "base/problem.h"
@@ -21,7 +22,7 @@
 #include "commands/control.h"
 #include "commands/embedded.h"
 #include "commands/terminal.h"
-#include "db/sqlite/read_only.h"
+#include "db/read_only.h"
 #include "doctor/bounded.h"
 #include "doctor/checks/interfaces.h"
 #include "doctor/doctor.h"
@@ -61,7 +62,7 @@ std::vector<std::string> CommandOf(const doctor::Machine& machine, int64_t proce
   return words;
 }
 
-// The process that holds the lock of the data directory (db/sqlite/lock.h), as the kernel lists it.
+// The process that holds the lock of the data directory (db/lock.h), as the kernel lists it.
 // The lock itself is not tried: a server that starts at that moment would find it taken.
 std::optional<int64_t> FindHolder(const doctor::Machine& machine, const std::string& data) {
   struct stat found {};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/drill.h"
+#include "app/storage.h"
 #include "app/embedded.h"
 #include "app/environment.h"
 #include "app/trial.h"
@@ -23,9 +24,9 @@
 #include "commands/embedded.h"
 #include "commands/passphrase.h"
 #include "commands/terminal.h"
-#include "db/migrate.h"
-#include "db/sqlite/lock.h"
-#include "db/watcher.h"
+#include "db/sqlite/migrate.h"
+#include "db/lock.h"
+#include "db/sqlite/file_watcher.h"
 
 namespace comanda::commands {
 namespace {
@@ -82,8 +83,8 @@ app::Trial RestoreInto(const std::string& directory, const backups::Source& sour
 }
 
 app::Comparison CompareDatabases(const std::string& backup_path, const std::string& data_path) {
-  db::Watcher backup(backup_path, SystemClock());
-  db::Watcher data(data_path, SystemClock());
+  db::FileWatcher backup(backup_path, SystemClock());
+  db::FileWatcher data(data_path, SystemClock());
   if (data.SchemaVersion() != app::SchemaKnown()) {
     throw Refusal(
         Problem::kValidationFailed,

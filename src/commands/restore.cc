@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/embedded.h"
+#include "app/storage.h"
 #include "app/environment.h"
 #include "app/file_findings.h"
 #include "app/served.h"
@@ -31,7 +32,7 @@
 #include "commands/embedded.h"
 #include "commands/passphrase.h"
 #include "commands/terminal.h"
-#include "db/sqlite/lock.h"
+#include "db/lock.h"
 #include "doctor/checks/named_files.h"
 #include "ops/service.h"
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/environment.h"
+#include "app/storage.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/control.h"
@@ -37,7 +38,7 @@ int Resume(Words words) {
   bool was_held = false;
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
     const bool is_optional = mode == auth::Mode::kTest;
-    if (is_optional && ::access(app::DatabasePath(mode, options).c_str(), F_OK) != 0) continue;
+    if (is_optional && !app::DatabaseIsThere(mode, options)) continue;
     const ControlAnswer answer = CallControl(
         options, {.mode = mode, .method = "POST", .path = "/control/resume", .body = "{}"});
     if (answer.status >= 300) {

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "app/environment.h"
+#include "app/storage.h"
 #include "app/trust_pages.h"
 #include "base/build_date.h"
 #include "base/file.h"
@@ -33,7 +34,7 @@ int RenewAuthority(const Arguments& arguments) {
                   "the settings name a certificate of your own (tls_certificate): there is no "
                   "authority to renew");
   }
-  RequireDatabase(app::DatabasePath(auth::Mode::kLive, options));
+  RequireDatabase(auth::Mode::kLive, options);
   if (!arguments.Has(kYesFlag.name) &&
       !AskYes("EVERY DEVICE refuses the box from then on, until the new " +
               ops::AuthorityPath(options) + " is installed on it.\nA new authority?")) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/embedded.h"
+#include "app/storage.h"
 #include "app/environment.h"
 #include "backups/entries.h"
 #include "backups/place.h"
@@ -22,8 +23,7 @@
 #include "commands/embedded.h"
 #include "commands/passphrase.h"
 #include "commands/terminal.h"
-#include "company/zones.h"
-#include "integrity/verification.h"
+#include "integrity/file_verification.h"
 #include "json/writer.h"
 
 namespace comanda::commands {
@@ -96,9 +96,7 @@ void VerifyDatabases(const std::string& directory, integrity::FileState state,
                                           name + "-wal is not looked at"}}}});
       continue;
     }
-    const auto access = state == integrity::FileState::kFrozen ? company::Access::kFrozen
-                                                               : company::Access::kShared;
-    std::vector<std::string> zones = company::ZoneTroubles(path, access);
+    std::vector<std::string> zones = integrity::ZoneTroubles(path, state, SystemClock());
     // A sandbox without an address (app/sandbox.h) is upgraded when it gets one.
     if (is_optional &&
         integrity::IsOfAnOlderVersion(path, state, app::SchemaKnown(), SystemClock())) {

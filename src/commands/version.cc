@@ -11,7 +11,7 @@
 #include "commands/terminal.h"
 #include "crypto/hash.h"
 #include "crypto/secret_stream.h"
-#include "db/sqlite/library.h"
+#include "engine/library.h"
 #include "json/reader.h"
 #include "net/network.h"
 #include "wire/server.h"
@@ -36,7 +36,7 @@ int Version(Words words) {
                   "version takes no words, so not '" + arguments->positional().front() + "'");
   }
   Print(Row("comanda", kVersion) + Row("civetweb", wire::LibraryVersion()) +
-        Row("cjson", json::LibraryVersion()) + Row("sqlite", db::LibraryVersion()) +
+        Row("cjson", json::LibraryVersion()) + Row(db::LibraryName(), db::LibraryVersion()) +
         Row("mbedtls", crypto::LibraryVersion()) + Row("libcurl", net::LibraryVersion()) +
         Row("c-ares", net::ResolverVersion()) + Row("cctz", COMANDA_CCTZ_VERSION) +
         Row("libdeflate", GzipVersion()) + Row("libsodium", crypto::SodiumVersion()) +

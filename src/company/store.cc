@@ -183,13 +183,13 @@ std::vector<StoredZone> SelectZoneNames(db::Session& session) {
 
 int64_t UpdateZone(db::Tx& tx, std::string_view former, const StoredZone& zone, bool is_renamed,
                    const db::Stamp& stamp) {
-  return tx.Run(R"sql(
+  return tx.RunCounted(R"sql(
       UPDATE company SET timezone = $3, utc_offset_s = $4, zone_has_data = $5,
         updated_at = CASE WHEN $6 = 1 THEN $7 ELSE updated_at END
       WHERE company_id = $1 AND timezone = $2
       )sql",
-                zone.company_id, former, zone.timezone, zone.utc_offset_s, zone.has_data,
-                is_renamed, stamp.now);
+                       zone.company_id, former, zone.timezone, zone.utc_offset_s, zone.has_data,
+                       is_renamed, stamp.now);
 }
 
 UpsertResult Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp) {
@@ -197,7 +197,7 @@ UpsertResult Upsert(db::Tx& tx, Company& company, const db::Stamp& stamp) {
   company.company_id = known ? known->company_id : db::CompanyId{tx.GetInt(R"sql(
       SELECT coalesce(max(company_id), 0) + 1 FROM company
       )sql")};
-  const int64_t written = tx.Run(
+  const int64_t written = tx.RunCounted(
       R"sql(
       INSERT INTO company (company_id, id, name, description, logo, public_url, phone, address,
         area, city, state, country_code, postal_code, latitude, longitude, timezone,
@@ -275,7 +275,7 @@ std::vector<std::string> SelectPaymentMethodCodes(db::Session& session, db::Comp
 
 UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const PaymentMethod& method) {
   const bool existed = SelectPaymentMethod(tx, company, method.id).has_value();
-  const int64_t written = tx.Run(
+  const int64_t written = tx.RunCounted(
       R"sql(
       INSERT INTO payment_method (company_id, id, code, description, service_types, active,
         created_seq)
@@ -321,7 +321,7 @@ std::vector<Table> SelectTables(db::Session& session, const db::ClauseBuilder& s
 
 UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const Table& table) {
   const bool existed = SelectTable(tx, company, table.id).has_value();
-  const int64_t written = tx.Run(
+  const int64_t written = tx.RunCounted(
       R"sql(
       INSERT INTO dining_table (company_id, id, name, name_folded, area, active, created_seq)
       VALUES ($1, $2, $3, $4, $5, $6,

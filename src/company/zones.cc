@@ -12,8 +12,6 @@
 #include "base/problem.h"
 #include "base/time/zone.h"
 #include "company/store.h"
-#include "db/sqlite/read_only.h"
-#include "db/watcher.h"
 #include "events/log.h"
 
 namespace comanda::company {
@@ -67,21 +65,6 @@ void Write(db::Tx& tx, const StoredZone& former, const StoredZone& renewed,
   if (former.has_data != renewed.has_data) {
     events::RaiseCounter(tx, former.company_id, events::Counter::kOrders);
   }
-}
-
-std::vector<std::string> TroublesIn(db::Watcher& watcher) {
-  std::vector<std::string> troubles;
-  if (watcher.SchemaVersion() == 0) return troubles;  // it has no tables yet
-  const std::vector<StoredZone> zones =
-      watcher.Read([](db::Snapshot& snapshot) { return SelectZoneNames(snapshot); });
-  for (const StoredZone& stored : zones) {
-    const std::optional<Zone> zone = Zone::Find(stored.timezone);
-    if (zone && zone->is_on_disk()) continue;
-    troubles.push_back(
-        Concat({"the time zone of ", stored.name, ", ", stored.timezone, ": ",
-                ZoneAdvice(stored.timezone), "; until then the offset last known is used"}));
-  }
-  return troubles;
 }
 
 }  // namespace
@@ -143,16 +126,16 @@ std::string ZoneKeeper::trouble() const {
   return trouble_;
 }
 
-std::vector<std::string> ZoneTroubles(const std::string& path, Access access) {
-  try {
-    const db::Onlooker onlooker(path);
-    db::Watcher watcher = access == Access::kFrozen
-                              ? db::Watcher::OfFrozen(path, SystemClock())
-                              : db::Watcher(path, SystemClock(), "", onlooker.sharing());
-    return TroublesIn(watcher);
-  } catch (const Fault&) {
-    return {};
+std::vector<std::string> ZoneTroubles(db::Session& session) {
+  std::vector<std::string> troubles;
+  for (const StoredZone& stored : SelectZoneNames(session)) {
+    const std::optional<Zone> zone = Zone::Find(stored.timezone);
+    if (zone && zone->is_on_disk()) continue;
+    troubles.push_back(
+        Concat({"the time zone of ", stored.name, ", ", stored.timezone, ": ",
+                ZoneAdvice(stored.timezone), "; until then the offset last known is used"}));
   }
+  return troubles;
 }
 
 }  // namespace comanda::company

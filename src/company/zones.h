@@ -48,12 +48,8 @@ class ZoneKeeper {
   std::string trouble_;  // guarded by mutex_
 };
 
-// Whether other processes may write the file meanwhile.
-enum class Access : uint8_t { kShared, kFrozen };
-
-// The same for a database file that this process does not serve, of any version of the program: a
-// line for each company whose zone has no data on this system. Nothing where the file cannot be
-// read, which other checks report.
-std::vector<std::string> ZoneTroubles(const std::string& path, Access access = Access::kShared);
+// The same for a database that this process does not serve: a line for each company whose zone has
+// no data on this system.
+std::vector<std::string> ZoneTroubles(db::Session& session);
 
 }  // namespace comanda::company

@@ -31,6 +31,41 @@ int64_t ParseInteger(const Given& given, int64_t min, int64_t max) {
             "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
 }
 
+// "dbname" of "host=/run dbname=comanda": whether the words of libpq have a value of that name.
+bool HasWord(std::string_view words, std::string_view name) {
+  for (size_t at = words.find(name); at != words.npos; at = words.find(name, at + 1)) {
+    const bool begins = at == 0 || words[at - 1] == ' ' || words[at - 1] == '\t';
+    std::string_view rest = words.substr(at + name.size());
+    while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+    if (begins && rest.starts_with('=')) return true;
+  }
+  return false;
+}
+
+std::string_view ValueOfWord(std::string_view words, std::string_view name) {
+  for (size_t at = words.find(name); at != words.npos; at = words.find(name, at + 1)) {
+    const bool begins = at == 0 || words[at - 1] == ' ';
+    std::string_view rest = words.substr(at + name.size());
+    if (begins && rest.starts_with('=')) return rest.substr(1, rest.find(' ') - 1);
+  }
+  return {};
+}
+
+// Through a socket of a file system or the loopback.
+bool IsOfThisMachine(std::string_view words) {
+  for (const std::string_view name : {"host", "hostaddr"}) {
+    std::string_view hosts = ValueOfWord(words, name);
+    while (!hosts.empty()) {
+      const std::string_view host = hosts.substr(0, hosts.find(','));
+      if (!host.starts_with('/') && host != "127.0.0.1" && host != "::1" && host != "localhost") {
+        return false;
+      }
+      hosts.remove_prefix(std::min(host.size() + 1, hosts.size()));
+    }
+  }
+  return true;
+}
+
 template <int64_t Options::*member>
 void ParseRate(const Given& given, Options& options) {
   options.*member = ParseInteger(given, 1, kRateMax);
@@ -304,13 +339,47 @@ void ParsePassphraseFile(const Given& given, Options& options) {
   options.backup_passphrase_file = given.value;
 }
 
+// The rules of a connection to a database on another machine: what is between must not read along,
+// and the password is not to be in a setting, which `comanda-head config` shows.
+void ParseDatabase(const Given& given, Options& options) {
+  constexpr std::array<std::string_view, 3> kRefused = {"password", "passfile", "service"};
+  for (const std::string_view word : kRefused) {
+    if (HasWord(given.value, word)) {
+      throw Bad(given, FieldCode::kInvalidFormat,
+                "must not have " + std::string(word) +
+                    "=: put the password into a file and name it in database_password_file");
+    }
+  }
+  if (!given.value.empty() && !HasWord(given.value, "dbname")) {
+    throw Bad(given, FieldCode::kInvalidFormat,
+              "must name the database, as in `host=/run/postgresql dbname=comanda user=comanda`");
+  }
+  if (!IsOfThisMachine(given.value) && !HasWord(given.value, "sslmode")) {
+    throw Bad(given, FieldCode::kInvalidFormat,
+              "must say how a server on another machine is known: sslmode=verify-full with "
+              "sslrootcert=FILE");
+  }
+  options.database = given.value;
+}
+
 // The table of settings.
 
 constexpr std::array kSettings = {
     Setting{"data", "DIR", "/var/lib/comanda",
             "The directory of the databases, the certificates and comanda.conf; it belongs to one "
             "server alone.",
-            false, false, ParseData},
+            false, false, ParseData, Program::kComanda},
+    Setting{"data", "DIR", "/var/lib/comanda-head",
+            "The directory of the certificates and comanda.conf; it belongs to one server alone.",
+            false, false, ParseData, Program::kHead},
+    Setting{"database", "WORDS", "",
+            "How the database is reached, in the words of libpq, such as `host=10.0.0.11,10.0.0.12 "
+            "dbname=comanda user=comanda sslmode=verify-full`; without a password.",
+            false, true, ParseDatabase, Program::kHead},
+    Setting{"database_password_file", "FILE", "",
+            "A file with the password of the database's user in its first line, readable by the "
+            "server alone; empty: none is needed, or the credential database-password of systemd.",
+            false, true, ParsePath<&Options::database_password_file>, Program::kHead},
     Setting{"listen", "ADDR:PORT", "0.0.0.0:8443",
             "The address and port for HTTPS; an IPv6 address stands in brackets.", false, true,
             ParseListen<&Options::listen>},
@@ -354,35 +423,35 @@ constexpr std::array kSettings = {
     Setting{"disk_low", "MIB", "500",
             "Free space in the data directory below which the server logs a warning; at most a "
             "quarter of the disk.",
-            false, true, ParseMebibytes<&Options::disk_low_mib>},
+            false, true, ParseMebibytes<&Options::disk_low_mib>, Program::kComanda},
     Setting{
         "disk_tight", "MIB", "200",
         "Free space below which there are no reports and no imports; of a small disk an eighth.",
-        false, true, ParseMebibytes<&Options::disk_tight_mib>},
+        false, true, ParseMebibytes<&Options::disk_tight_mib>, Program::kComanda},
     Setting{"disk_orders_only", "MIB", "64",
             "Free space below which only orders and payments are written; of a small disk a "
             "sixteenth.",
-            false, true, ParseMebibytes<&Options::disk_orders_only_mib>},
+            false, true, ParseMebibytes<&Options::disk_orders_only_mib>, Program::kComanda},
     Setting{
         "disk_ballast", "MIB", "32",
         "Space that is kept for orders when there is none left, in the file ballast; of a small "
         "disk a thirty-second.",
-        false, true, ParseMebibytes<&Options::disk_ballast_mib>},
+        false, true, ParseMebibytes<&Options::disk_ballast_mib>, Program::kComanda},
     Setting{"backup_to", "DIR,...", "/var/backups/comanda",
             "Where `comanda backup` without a target, and so the daily timer, makes a backup; "
             "each must exist. One on another disk survives this one. Empty: nowhere.",
-            true, true, ParseBackupTo},
+            true, true, ParseBackupTo, Program::kComanda},
     Setting{"backup_keep", "N", "7",
             "The number of days of which the newest backup is kept, 2 or more. The last two are "
             "always kept.",
-            true, true, ParseBackupsKept<&Options::backup_keep, 2>},
+            true, true, ParseBackupsKept<&Options::backup_keep, 2>, Program::kComanda},
     Setting{"backup_keep_weekly", "N", "4",
             "The number of weeks of which the newest backup is kept.", true, true,
-            ParseBackupsKept<&Options::backup_keep_weekly, 0>},
+            ParseBackupsKept<&Options::backup_keep_weekly, 0>, Program::kComanda},
     Setting{"backup_passphrase_file", "FILE", "",
             "A file with a passphrase in its first line, with which backups are encrypted; empty: "
             "they are plain. Keep a copy of it elsewhere: without it they cannot be opened.",
-            true, true, ParsePassphraseFile},
+            true, true, ParsePassphraseFile, Program::kComanda},
     Setting{"metrics_from", "ADDR,...", "",
             "Addresses that may read /metrics, beside this machine itself.", false, true,
             ParseMetricsFrom},
@@ -422,7 +491,11 @@ constexpr std::array kSettings = {
 constexpr bool NamesAreUnique() {
   for (size_t i = 0; i < kSettings.size(); ++i) {
     for (size_t j = i + 1; j < kSettings.size(); ++j) {
-      if (kSettings[i].name == kSettings[j].name) return false;
+      if (kSettings[i].name == kSettings[j].name &&
+          (kSettings[i].program == kSettings[j].program ||
+           kSettings[i].program == Program::kBoth || kSettings[j].program == Program::kBoth)) {
+        return false;
+      }
     }
   }
   return true;
@@ -431,11 +504,21 @@ static_assert(NamesAreUnique());
 
 }  // namespace
 
-std::span<const Setting> Settings() { return kSettings; }
+std::span<const Setting> Settings() {
+  static const std::vector<Setting> settings = [] {
+    std::vector<Setting> of_program;
+    for (const Setting& setting : kSettings) {
+      const bool is_of_program = setting.program == Program::kBoth || setting.program == kProgram;
+      if (is_of_program) of_program.push_back(setting);
+    }
+    return of_program;
+  }();
+  return settings;
+}
 
 std::vector<Help> Table() {
   std::vector<Help> table;
-  for (const Setting& setting : kSettings) {
+  for (const Setting& setting : Settings()) {
     table.push_back(
         {setting.name, setting.argument, setting.default_value, setting.text, setting.reloadable});
   }

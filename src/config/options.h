@@ -23,6 +23,10 @@ namespace comanda::config {
 struct Options {
   // Setting `data`; command line only.
   std::string data_directory;
+  // `comanda-head` alone: libpq's words for the connection to the database, and the file with the
+  // password of its user; empty: none is needed.
+  std::string database;
+  std::string database_password_file;
   // ADDR:PORT, IPv6 in brackets.
   std::string listen;
   // ADDR:PORT; empty: no sandbox.
@@ -50,7 +54,7 @@ struct Options {
   int64_t rate_plus_per_minute = 600;
   int64_t rate_lan_per_minute = 3000;
   // Settings `disk_...`: free disk space in MiB below which the server warns, refuses reports
-  // and imports, and writes orders and payments only (db/sqlite/disk_space.h).
+  // and imports, and writes orders and payments only (db/disk_space.h).
   int64_t disk_low_mib = 500;
   int64_t disk_tight_mib = 200;
   int64_t disk_orders_only_mib = 64;

@@ -20,6 +20,12 @@ struct Given {
   std::string_view where;
 };
 
+// Which program has a setting: `comanda`, whose database is files (SQLite), or `comanda-head`, whose
+// database is a server (PostgreSQL).
+enum class Program : uint8_t { kBoth, kComanda, kHead };
+// The one that is linked.
+extern const Program kProgram;
+
 // One row of the table.
 struct Setting {
   std::string_view name;
@@ -31,8 +37,10 @@ struct Setting {
   bool in_file;
   // Stores the value in `options`. Throws Refusal for a bad value.
   void (*parse)(const Given& given, Options& options);
+  Program program = Program::kBoth;
 };
 
+// Those of this program.
 std::span<const Setting> Settings();
 
 // Refusal with the nearest name if there is no such setting; GetSettingOfFile() also if

@@ -1,8 +1,8 @@
 #include "db/database.h"
 
 #include "base/file.h"
-#include "db/sqlite/connection.h"
-#include "db/sqlite/read_only.h"
+#include "engine/connection.h"
+#include "db/read_only.h"
 #include "db/readers.h"
 #include "db/watcher.h"
 #include "db/writer.h"
@@ -46,6 +46,12 @@ bool Database::IsAlone() const { return readers_->is_alone(); }
 
 Health Database::health() const { return writer_->health(); }
 
+bool Database::IsServing() const { return writer_->upkeep().IsServing(); }
+
+OwnerNote Database::owner() const { return writer_->upkeep().note(); }
+
+bool Database::WentBack() const { return writer_->upkeep().went_back(); }
+
 void Database::Stop() { writer_->Stop(); }
 
 bool Database::log_waits() const { return writer_->log_waits(); }
@@ -57,7 +63,7 @@ void Database::RefuseWrites(const std::string& why, bool is_unread) {
 }
 
 std::unique_ptr<Watcher> Database::Watch() const {
-  return std::make_unique<Watcher>(settings_.path, clock_, settings_.vfs);
+  return std::make_unique<Watcher>(settings_, clock_);
 }
 
 void Database::Run(const std::function<void(Tx&, const Stamp&)>& job) { writer_->Run(job); }

@@ -3,12 +3,12 @@
 // One database file: live.db or test.db. One writer thread with group commit, a small pool of
 // readers (design section 4).
 //
-// The constructor takes the file through WAL recovery, migrations (db/migrate.h) and the checks;
-// the process lock of the data directory is the caller's (db/sqlite/lock.h). The file and what
+// The constructor takes the file through WAL recovery, migrations (db/sqlite/migrate.h) and the
+// checks; the process lock of the data directory is the caller's (db/lock.h). The file and what
 // belongs to it are made with mode 0600. All members may be called from any thread.
 //
 // How writes are grouped is in db/writer.h, what happens when the disk is full or fails in
-// db/sqlite/disk_health.h; reads go on meanwhile.
+// engine/upkeep.h; reads go on meanwhile.
 
 #include <atomic>
 #include <functional>
@@ -27,7 +27,7 @@
 #include "db/health.h"
 #include "db/kept_values.h"
 #include "db/session.h"
-#include "db/sqlite/settings.h"
+#include "db/settings.h"
 
 namespace comanda::db {
 
@@ -96,6 +96,7 @@ class Database {
   void ContinueFrom(UtcMs last_stamp);
 
   ChangeCounters& counters() { return counters_; }
+  const Settings& settings() const { return settings_; }
 
   // For /readyz.
   Health health() const;
@@ -106,6 +107,13 @@ class Database {
   // Whether the file is open with Sharing::kAlone (db/sqlite/file_calls.h): it is not checked in
   // the background then.
   bool IsAlone() const;
+
+  // Of an engine whose database several processes can reach (engine/upkeep.h): whether anything may
+  // be answered now, from memory neither; who owns the database; whether commits are missing that
+  // this program has seen. A file is its process' own. Any thread.
+  bool IsServing() const;
+  OwnerNote owner() const;
+  bool WentBack() const;
 
   // Refuses new jobs with Fault kUnavailable, finishes those queued; returns when they are
   // answered. Reads go on.

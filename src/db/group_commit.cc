@@ -26,11 +26,11 @@ GroupCommit::Metrics::Metrics(metrics::Registry& registry, const std::string& la
       commit_time(registry, "comanda_db_commit_seconds",
                   "From the start of a COMMIT to its being on disk.", labels) {}
 
-GroupCommit::GroupCommit(const Settings& settings, ChangeCounters& counters, DiskHealth& disk,
+GroupCommit::GroupCommit(const Settings& settings, ChangeCounters& counters, Upkeep& upkeep,
                          const Clock& clock, Heartbeat& heartbeat, metrics::Registry& metrics)
     : settings_(settings),
       counters_(counters),
-      disk_(disk),
+      upkeep_(upkeep),
       clock_(clock),
       heartbeat_(heartbeat),
       metrics_(metrics, settings.MetricLabels()),
@@ -39,9 +39,9 @@ GroupCommit::GroupCommit(const Settings& settings, ChangeCounters& counters, Dis
 void GroupCommit::Serve(const Group& group) {
   if (Refused(*group.front())) {
     for (Request* request : group) request->error = group.front()->error;
-  } else if (!disk_.MayWrite()) {
+  } else if (!upkeep_.MayWrite()) {
     for (Request* request : group) {
-      request->error = std::make_exception_ptr(disk_.WhyNot());
+      request->error = std::make_exception_ptr(upkeep_.WhyNot());
     }
   } else if (!TryTogether(group)) {
     for (Request* request : group) {
@@ -62,8 +62,7 @@ bool GroupCommit::TryTogether(const Group& group) {
     for (Request* request : group) {
       RunJob(*request, stamp, savepoints);
       if (!request->error || savepoints || alone) continue;
-      disk_.connection().Execute("ROLLBACK");
-      disk_.connection().RequireTransaction(false);
+      upkeep_.Rollback();
       careful_groups_ = kCarefulGroups;
       return TryTogether(group);
     }
@@ -79,9 +78,9 @@ bool GroupCommit::TryTogether(const Group& group) {
   }
   ReportSuspicion();
   // What is too much for the disk together may fit in part: running one by one finds out.
-  const Trouble trouble = disk_.connection().trouble();
-  disk_.Recover(trouble == Trouble::kFull ? Trouble::kPassing : trouble);
-  if (trouble == Trouble::kFull) disk_.MakeSpace();
+  const Trouble trouble = upkeep_.connection().trouble();
+  upkeep_.Recover(trouble == Trouble::kFull ? Trouble::kPassing : trouble);
+  if (trouble == Trouble::kFull) upkeep_.MakeSpace();
   return false;
 }
 
@@ -90,12 +89,12 @@ void GroupCommit::TryAlone(Request& request) {
   if (Refused(request)) return;
   // It may have become so with the job before. After a failed write nothing is tried through the
   // same connection.
-  if (disk_.IsReadOnly() && !disk_.MayWrite()) {
-    request.error = std::make_exception_ptr(disk_.WhyNot());
+  if (upkeep_.IsReadOnly() && !upkeep_.MayWrite()) {
+    request.error = std::make_exception_ptr(upkeep_.WhyNot());
     return;
   }
   if (TryOnce(request)) return;
-  disk_.Recover(disk_.connection().trouble());
+  upkeep_.Recover(upkeep_.connection().trouble());
   if (request.error)
     Refused(request);  // where the file turned out to be damaged, that is the answer
 }
@@ -122,7 +121,7 @@ bool GroupCommit::TryOnce(Request& request) {
 // True where no jobs are taken any more; the request then says why.
 bool GroupCommit::Refused(Request& request) const {
   try {
-    disk_.RequireOpen();
+    upkeep_.RequireOpen();
     return false;
   } catch (const Fault&) {
     request.error = std::current_exception();
@@ -132,7 +131,7 @@ bool GroupCommit::Refused(Request& request) const {
 
 // Leaves the job's outcome in the request. Throws where the transaction is no longer what it was.
 void GroupCommit::RunJob(Request& request, const Stamp& stamp, bool savepoint) {
-  Connection& connection = disk_.connection();
+  Connection& connection = upkeep_.connection();
   request.error = nullptr;
   request.on_commit.clear();
   if (savepoint) connection.Execute("SAVEPOINT job");
@@ -140,14 +139,18 @@ void GroupCommit::RunJob(Request& request, const Stamp& stamp, bool savepoint) {
     Tx tx(connection, counters_);
     request.job(tx, stamp);
     request.on_commit = tx.TakePublications();
+    if (savepoint) connection.Settle();  // what fails is this job's
   } catch (...) {
     request.error = std::current_exception();
+    connection.Abandon();
   }
   CHECK(!connection.AnyRunning(), "no Rows outlives its job");
   const Trouble trouble = connection.trouble();
-  if (!connection.InTransaction() || DiskFailed(trouble)) throw connection.failure();
+  if (!connection.InTransaction() || DiskFailed(trouble) || connection.MustRunAgain()) {
+    throw connection.failure();
+  }
   if (trouble == Trouble::kFull) {
-    if (disk_.MakeSpace()) throw connection.failure();
+    if (upkeep_.MakeSpace()) throw connection.failure();
     job_met_full_disk_ = true;
   }
   ReportSuspicion();
@@ -158,31 +161,25 @@ void GroupCommit::RunJob(Request& request, const Stamp& stamp, bool savepoint) {
 }
 
 void GroupCommit::ReportSuspicion() const {
-  if (settings_.suspect && disk_.connection().met_damage()) settings_.suspect();
+  if (settings_.suspect && upkeep_.connection().met_damage()) settings_.suspect();
 }
 
 void GroupCommit::Begin() {
-  Connection& connection = disk_.connection();
-  connection.ClearTrouble();
   job_met_full_disk_ = false;
-  connection.Execute("BEGIN IMMEDIATE");
-  connection.RequireTransaction(true);
+  upkeep_.Begin();
 }
 
 void GroupCommit::Commit() {
   const int64_t start_us = MonotonicUs();
-  disk_.connection().Execute("COMMIT");
+  upkeep_.Commit();
   metrics_.commit_time.ObserveUs(MonotonicUs() - start_us);
   metrics_.commits.Add();
-  disk_.NoteCommit();
-  disk_.connection().RequireTransaction(false);
-  if (job_met_full_disk_) disk_.BecomeFull();
+  if (job_met_full_disk_) upkeep_.BecomeFull();
 }
 
 void GroupCommit::Rollback() {
-  disk_.connection().Execute("ROLLBACK");
-  disk_.connection().RequireTransaction(false);
-  if (job_met_full_disk_) disk_.BecomeFull();
+  upkeep_.Rollback();
+  if (job_met_full_disk_) upkeep_.BecomeFull();
 }
 
 Stamp GroupCommit::NextStamp() {

@@ -7,7 +7,7 @@
 // every page that its job changes (a quarter of what an order costs): where a job of several
 // refuses, the whole transaction is rolled back and all jobs run again, each in a savepoint; so do
 // those of the next groups, because refusals seldom come alone. Where the transaction itself fails,
-// the disk recovers (db/sqlite/disk_health.h) and the jobs run again, each in a transaction of its
+// the disk recovers (engine/upkeep.h) and the jobs run again, each in a transaction of its
 // own. So a job may run several times; its outcome is that of its last run.
 
 #include <atomic>
@@ -21,9 +21,9 @@
 #include "base/metrics.h"
 #include "db/answered.h"
 #include "db/change_counters.h"
-#include "db/sqlite/disk_health.h"
+#include "engine/upkeep.h"
 #include "db/session.h"
-#include "db/sqlite/settings.h"
+#include "db/settings.h"
 
 namespace comanda::db {
 
@@ -41,9 +41,9 @@ using Group = std::vector<Request*>;
 
 class GroupCommit {
  public:
-  // `disk` owns the connection. All arguments outlive it; `heartbeat` is beaten between jobs that
+  // `upkeep` owns the connection. All arguments outlive it; `heartbeat` is beaten between jobs that
   // run alone.
-  GroupCommit(const Settings& settings, ChangeCounters& counters, DiskHealth& disk,
+  GroupCommit(const Settings& settings, ChangeCounters& counters, Upkeep& upkeep,
               const Clock& clock, Heartbeat& heartbeat, metrics::Registry& metrics);
 
   // Leaves in each request of the group what became of it. The group is not empty.
@@ -74,7 +74,7 @@ class GroupCommit {
 
   const Settings& settings_;
   ChangeCounters& counters_;
-  DiskHealth& disk_;
+  Upkeep& upkeep_;
   const Clock& clock_;
   Heartbeat& heartbeat_;
   Metrics metrics_;

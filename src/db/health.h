@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+
+#include "base/problem.h"
 
 namespace comanda::db {
 
@@ -10,6 +13,25 @@ namespace comanda::db {
 struct Health {
   bool writable = true;
   std::string reason;  // why not
+};
+
+// What a process knows of a database that another one serves: which term it is in, how many
+// transactions were committed, and the history of the database server.
+struct OwnerNote {
+  std::string host;
+  int64_t term = 0;
+  int64_t commits = 0;
+  std::string timeline;
+};
+
+// Thrown where a database cannot be opened because another process serves it: of an engine whose
+// databases several processes can reach.
+struct OwnedByAnother : Fault {
+  explicit OwnedByAnother(OwnerNote owner)
+      : Fault(Fault::Kind::kUnavailable, "another process serves the database, on " + owner.host +
+                                             ", term " + std::to_string(owner.term)),
+        note(std::move(owner)) {}
+  OwnerNote note;
 };
 
 }  // namespace comanda::db

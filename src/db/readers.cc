@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "base/check.h"
+#include "engine/connection.h"
 
 namespace comanda::db {
 namespace {
@@ -15,11 +16,15 @@ constexpr std::chrono::milliseconds kEndMax{Connection::kQueryMaxMs + 1'000};
 
 }  // namespace
 
+ReaderPool::ReaderPool(const Settings& settings, const Clock& clock)
+    : settings_(settings), clock_(clock) {}
+
+ReaderPool::~ReaderPool() = default;
+
 std::unique_ptr<Connection> ReaderPool::Acquire(Readers reader) {
   std::unique_ptr<Connection> connection = AcquireConnection(reader);
   try {
-    connection->ClearTrouble();
-    connection->Execute("BEGIN");
+    connection->BeginReading();
     connection->RequireTransaction(true);
   } catch (...) {
     connection.reset();
@@ -50,14 +55,14 @@ std::unique_ptr<Connection> ReaderPool::AcquireConnection(Readers reader) {
       // The one used last: its cache is warm, and those on top of the need stay untouched.
       std::unique_ptr<Connection> connection = std::move(idle_.back());
       idle_.pop_back();
-      return connection;
+      if (connection->IsUsable()) return connection;
+    } else {
+      ++open_;
     }
-    ++open_;
     if (is_alone_) sharing = Sharing::kAlone;
   }
   try {
-    return std::make_unique<Connection>(settings_.path, Connection::Role::kReader, settings_.vfs,
-                                        clock_, sharing);
+    return std::make_unique<Connection>(settings_, Connection::Role::kReader, clock_, sharing);
   } catch (...) {
     GiveUpPlace(reader);
     throw;

@@ -14,15 +14,17 @@
 #include <vector>
 
 #include "base/time/clock.h"
-#include "db/sqlite/connection.h"
-#include "db/sqlite/settings.h"
+#include "db/settings.h"
 
 namespace comanda::db {
+
+class Connection;
 
 class ReaderPool {
  public:
   // Opens nothing yet. `settings` and `clock` outlive the pool.
-  ReaderPool(const Settings& settings, const Clock& clock) : settings_(settings), clock_(clock) {}
+  ReaderPool(const Settings& settings, const Clock& clock);
+  ~ReaderPool();
 
   // A connection with an open read transaction. Waits at most 5 s, then Fault kUnavailable.
   std::unique_ptr<Connection> Acquire(Readers reader);

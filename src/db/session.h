@@ -33,10 +33,13 @@
 #include "db/clause_builder.h"
 #include "db/columns.h"
 #include "db/company_id.h"
-#include "db/sqlite/connection.h"
 #include "db/sql.h"
 
 namespace comanda::db {
+
+// Of the engine (db/README.md).
+class Connection;
+struct Statement;
 
 // A running query. Next() steps to the next row. Texts are views into the current row. The
 // statement goes back to the cache when this object goes, which must be before the transaction
@@ -47,8 +50,8 @@ class Rows {
   Rows& operator=(Rows&&) = delete;
   ~Rows();
 
-  // False behind the last row, also when asked again. Fault where SQLite fails; kUnavailable where
-  // a reader's query ran longer than 5 s.
+  // False behind the last row, also when asked again. Fault where the engine fails; kUnavailable
+  // where a reader's query ran longer than 5 s.
   bool Next();
 
  protected:
@@ -64,6 +67,7 @@ class Rows {
 
  private:
   friend class Session;
+  friend class Tx;
   Rows(Connection& connection, Statement& statement)
       : connection_(&connection), statement_(&statement) {}
   Connection* connection_;  // null once moved from
@@ -164,17 +168,15 @@ class Session {
   [[noreturn]] void ThrowDamaged(Sql sql, std::string cause);
 
  protected:
-  enum class Copies : uint8_t { kCopied, kOutliveTheStatement };
   template <typename... Values>
   Rows Start(Sql sql, const Values&... values) {
     const Bound bound[] = {Bound(values)..., Bound(nullptr)};
-    return StartBound(connection_.Take(sql), bound, sizeof...(Values), Copies::kCopied);
+    return StartLiteral(sql, bound, sizeof...(Values));
   }
-  // Binds the values of a statement just taken.
-  Rows StartBound(Statement& statement, const Bound* values, size_t count, Copies texts);
   Connection& connection_;
 
  private:
+  Rows StartLiteral(Sql sql, const Bound* values, size_t count);
   Rows StartBuilt(const ClauseBuilder& sql);
   static void RequireBase(Sql base, const ClauseBuilder& sql);
   static std::optional<int64_t> FirstInt(Rows rows);
@@ -197,21 +199,25 @@ class Tx : public Session {
   // The database's counters in memory; published to from OnCommit only.
   ChangeCounters& counters() { return counters_; }
 
-  // Runs an INSERT, UPDATE or DELETE to its end; the number of rows it changed.
+  // Runs an INSERT, UPDATE or DELETE. Its failure may be thrown by a later statement of the job, or
+  // by the commit: a second engine sends it and does not wait.
   template <typename... Values>
-  int64_t Run(Sql sql, const Values&... values) {
+  void Run(Sql sql, const Values&... values) {
     const Bound bound[] = {Bound(values)..., Bound(nullptr)};
-    Rows rows =
-        StartBound(connection_.Take(sql), bound, sizeof...(Values), Copies::kOutliveTheStatement);
-    while (rows.Next()) continue;
-    return Changes();
+    RunLiteral(sql, bound, sizeof...(Values));
+  }
+  // The same, waited for; the number of rows it changed.
+  template <typename... Values>
+  int64_t RunCounted(Sql sql, const Values&... values) {
+    const Bound bound[] = {Bound(values)..., Bound(nullptr)};
+    return CountLiteral(sql, bound, sizeof...(Values));
   }
 
   // The same of one row that must be there. Where it changes none, or several, an index that leads
   // to it is wrong: Fault kDamaged (ThrowDamaged).
   template <typename... Values>
   void RunOne(Sql sql, const Values&... values) {
-    if (Run(sql, values...) != 1) ThrowDamaged(sql, "a row is not where it must be");
+    if (RunCounted(sql, values...) != 1) ThrowDamaged(sql, "a row is not where it must be");
   }
 
   // Runs after the group's commit is on disk, on the writer thread, before the job's caller is
@@ -222,7 +228,8 @@ class Tx : public Session {
   std::vector<std::function<void()>> TakePublications() { return std::move(on_commit_); }
 
  private:
-  int64_t Changes() const;
+  void RunLiteral(Sql sql, const Bound* values, size_t count);
+  int64_t CountLiteral(Sql sql, const Bound* values, size_t count);
   ChangeCounters& counters_;
   std::vector<std::function<void()>> on_commit_;
 };

@@ -34,6 +34,9 @@ class Sql {
   std::string_view text_;
 };
 
+// Whether a statement needs copies of the texts that are bound to it.
+enum class Copies : uint8_t { kCopied, kOutliveTheStatement };
+
 // One value to bind: text, a 64-bit integer, or null. It does not own the text, which must be valid
 // until the query is started.
 class Bound {

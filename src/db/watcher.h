@@ -1,32 +1,25 @@
 #pragma once
 
-// Reads a database file on a connection of its own, beside the process that serves it: for checks
-// that take long and must take no connection from requests. Each Read() is a transaction of its
-// own: short ones let the write-ahead log start over. Used by one thread at a time.
+// Reads a database on a connection of its own: for checks that take long and must take no
+// connection from requests. Each Read() is a transaction of its own: short ones let SQLite's
+// write-ahead log start over. Used by one thread at a time. Of a file, also one that is not served,
+// it is made in db/sqlite/file_watcher.h.
 
-#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/time/clock.h"
 #include "db/session.h"
-#include "db/sqlite/file_calls.h"
-#include "db/sqlite/self_check.h"
+#include "db/settings.h"
 
 namespace comanda::db {
 
 class Watcher {
  public:
-  // Fault where the file cannot be opened.
-  Watcher(const std::string& path, const Clock& clock, const std::string& vfs = "",
-          Sharing sharing = Sharing::kShared);
-  // The same for a file that nobody writes, such as a backup: nothing beside it is read, made or
-  // changed, also on a disk that is read-only.
-  static Watcher OfFrozen(const std::string& path, const Clock& clock);
-  // The same, and a statement that takes longer than Connection::kGlanceMaxMs ends with Fault
-  // kUnavailable.
-  static Watcher OfStill(const std::string& path, const Clock& clock);
+  // Fault where the database cannot be opened.
+  Watcher(const Settings& settings, const Clock& clock);
+  // Of a connection whose role is kService, or one that only reads.
+  explicit Watcher(std::unique_ptr<Connection> connection);
   Watcher(Watcher&&) noexcept;
   ~Watcher();
 
@@ -38,25 +31,10 @@ class Watcher {
     return fn(snapshot);
   }
 
-  // From now on `ends` is called every few hundred microseconds while a statement runs, which ends
-  // with Fault kUnavailable where it returns true. It must not throw.
-  void EndWhen(std::function<bool()> ends);
-
-  // Like Read(), these throw Fault where the file cannot be read.
-  //
-  // PRAGMA user_version: which migration the file is of.
-  int64_t SchemaVersion();
-  // The names of the tables, sorted.
-  std::vector<std::string> Tables();
-  // db/sqlite/self_check.h
-  SelfCheck CheckTable(const std::string& table);
-  SelfCheck CheckPagesOfTable(const std::string& table);
-  SelfCheck CheckFile();
-  SelfCheck CheckPages();
+ protected:
+  Connection& connection() { return *connection_; }
 
  private:
-  explicit Watcher(std::unique_ptr<Connection> connection);
-
   class Transaction {
    public:
     explicit Transaction(Connection& connection);
@@ -67,7 +45,6 @@ class Watcher {
   };
 
   std::unique_ptr<Connection> connection_;
-  std::unique_ptr<std::function<bool()>> ends_;  // at an address that SQLite keeps
 };
 
 }  // namespace comanda::db

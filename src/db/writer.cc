@@ -36,9 +36,8 @@ Writer::Writer(const Settings& settings, ChangeCounters& counters, const Clock& 
             return static_cast<double>(queue_.size());
           },
           settings.MetricLabels()),
-      checkpointer_(settings, metrics),
-      disk_(settings, clock, heartbeat_, checkpointer_, metrics),
-      group_commit_(settings, counters, disk_, clock, heartbeat_, metrics),
+      upkeep_(settings, clock, heartbeat_, metrics),
+      group_commit_(settings, counters, upkeep_, clock, heartbeat_, metrics),
       last_job_ms_(clock.MonotonicMs()) {
   queue_.reserve(settings_.queue_max);
   thread_ = std::jthread([this] { Loop(); });
@@ -55,7 +54,7 @@ void Writer::Run(const Job& job) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) throw Fault(Fault::Kind::kUnavailable, "the database is stopping");
-    disk_.RequireOpen();
+    upkeep_.RequireOpen();
     if (queue_.size() >= settings_.queue_max) {
       metrics_.refused.Add();
       throw Fault(Fault::Kind::kUnavailable, "the writer's queue is full");
@@ -74,7 +73,7 @@ void Writer::SetAfterCommit(std::function<void()> wake) {
 
 Health Writer::health() const {
   const std::lock_guard lock(mutex_);
-  return stopping_ ? Health{false, "stopping"} : disk_.health();
+  return stopping_ ? Health{false, "stopping"} : upkeep_.health();
 }
 
 void Writer::Reindex(const std::string& index) {
@@ -111,10 +110,10 @@ void Writer::Loop() {
     }
     group_commit_.Serve(group);
     Answer(group);
-    if (const auto due = checkpointer_.WhenGrown()) disk_.Checkpoint(*due);
+    upkeep_.AfterGroup();
     last_job_ms_ = clock_.MonotonicMs();
   }
-  disk_.CheckpointLast();
+  upkeep_.Last();
 }
 
 // The next group, empty after a second without work; false when all is answered and none will come.
@@ -131,11 +130,7 @@ bool Writer::Take(Group& group) {
   return true;
 }
 
-void Writer::WhenIdle() {
-  disk_.WhenIdle();
-  const int64_t idle_ms = clock_.MonotonicMs() - last_job_ms_;
-  if (const auto due = checkpointer_.WhenIdle(idle_ms)) disk_.Checkpoint(*due);
-}
+void Writer::WhenIdle() { upkeep_.WhenIdle(clock_.MonotonicMs() - last_job_ms_); }
 
 void Writer::ReindexWrong() {
   std::set<std::string> indexes;
@@ -144,8 +139,8 @@ void Writer::ReindexWrong() {
     indexes.swap(wrong_indexes_);
   }
   if (indexes.empty()) return;
-  for (const std::string& index : indexes) disk_.Reindex(index);
-  if (const auto due = checkpointer_.WhenGrown()) disk_.Checkpoint(*due);
+  for (const std::string& index : indexes) upkeep_.Reindex(index);
+  upkeep_.AfterGroup();
 }
 
 // Publishes what the group's jobs wrote, then wakes their callers, then those who follow the log.

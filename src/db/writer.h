@@ -15,7 +15,7 @@
 //                  follow the event log; checkpoints
 //
 // The transaction of a group is in db/group_commit.h, what happens when the disk is full or fails
-// in db/sqlite/disk_health.h, the upkeep of the log in db/sqlite/checkpointer.h.
+// in engine/upkeep.h, the upkeep of the log in db/sqlite/checkpointer.h.
 
 #include <condition_variable>
 #include <functional>
@@ -29,11 +29,10 @@
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "db/change_counters.h"
-#include "db/sqlite/checkpointer.h"
-#include "db/sqlite/disk_health.h"
+#include "engine/upkeep.h"
 #include "db/group_commit.h"
 #include "db/health.h"
-#include "db/sqlite/settings.h"
+#include "db/settings.h"
 
 namespace comanda::db {
 
@@ -49,15 +48,16 @@ class Writer {
   void SetAfterCommit(std::function<void()> wake);
   void ContinueFrom(UtcMs last_stamp) { group_commit_.ContinueFrom(last_stamp); }
   Health health() const;
-  bool IsReadOnly() const { return disk_.IsReadOnly(); }
-  // The file was found damaged (db/sqlite/disk_health.h). Any thread.
+  bool IsReadOnly() const { return upkeep_.IsReadOnly(); }
+  // The file was found damaged (engine/upkeep.h). Any thread.
   void RefuseJobs(const std::string& why, bool is_unread = false) {
-    disk_.RefuseWrites(why, is_unread);
+    upkeep_.RefuseWrites(why, is_unread);
   }
+  const Upkeep& upkeep() const { return upkeep_; }
   // Before the next group; does not wait for it. Any thread.
   void Reindex(const std::string& index);
   // Whether a checkpoint waits for readers now. Any thread.
-  bool log_waits() const { return checkpointer_.is_waiting(); }
+  bool log_waits() const { return upkeep_.log_waits(); }
   // Answers what is queued, then ends the thread. The connection stays until destruction.
   void Stop();
 
@@ -92,8 +92,7 @@ class Writer {
   metrics::Gauge queue_gauge_;
 
   // The writer thread's own.
-  Checkpointer checkpointer_;
-  DiskHealth disk_;
+  Upkeep upkeep_;
   GroupCommit group_commit_;
   int64_t last_job_ms_ = 0;
 

@@ -11,7 +11,7 @@
 
 #include "base/time/clock.h"
 #include "config/options.h"
-#include "db/sqlite/disk_space.h"
+#include "db/disk_space.h"
 #include "doctor/machine.h"
 
 namespace comanda::doctor {
@@ -44,7 +44,7 @@ struct Box {
   Machine machine;
   config::Options options;       // in force; defaults where settings_trouble says so
   std::string settings_trouble;  // why the settings cannot be used; empty: they can
-  bool is_read_only = false;     // the disk of the data (db/sqlite/read_only.h)
+  bool is_read_only = false;     // the disk of the data (db/read_only.h)
   bool is_data_readable = true;  // whether this user may look into the data directory
   db::SpaceSettings space;       // the thresholds of free space that the settings name
   int64_t schema = 0;            // that this program knows; databases may be of an earlier one

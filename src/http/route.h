@@ -12,7 +12,7 @@
 
 #include "auth/scopes.h"
 #include "db/session.h"
-#include "db/sqlite/settings.h"
+#include "db/settings.h"
 #include "http/response.h"
 #include "wire/request.h"
 
@@ -42,7 +42,7 @@ using FindFirst = std::optional<Response> (*)(Site& site, db::Session& session,
                                               db::CompanyId company, std::string_view key,
                                               std::string_view fingerprint);
 
-// How much space must be left on the disk (db/sqlite/disk_space.h); otherwise the route answers
+// How much space must be left on the disk (db/disk_space.h); otherwise the route answers
 // 503.
 enum class Space : uint8_t {
   kNone,    // none: reads, orders and payments

@@ -16,7 +16,7 @@
 #include "base/metrics.h"
 #include "config/options.h"
 #include "db/database.h"
-#include "db/sqlite/disk_space.h"
+#include "db/disk_space.h"
 #include "http/answer_budget.h"
 #include "http/answer_cache.h"
 #include "http/body_budget.h"

@@ -14,7 +14,7 @@
 #include "db/watcher.h"
 #include "events/check.h"
 #include "events/log.h"
-#include "integrity/file.h"
+#include "integrity/tables.h"
 #include "orders/check.h"
 
 namespace comanda::integrity {
@@ -119,9 +119,7 @@ int64_t Checker::DoPart(const Beat& beat) {
 }
 
 void Checker::Begin() {
-  Round round{.begun_ms = clock_.MonotonicMs(), .tables = database_.Watch()->Tables()};
-  round.tables.emplace_back("sqlite_schema");  // the list of free pages
-  round_ = std::move(round);
+  round_ = Round{.begun_ms = clock_.MonotonicMs(), .tables = PartsToCheck(database_, clock_)};
 }
 
 void Checker::BringTablesForward() {
@@ -198,9 +196,7 @@ std::optional<Findings> Checker::Look(const std::string& table, const Pace& pace
     return false;
   };
   try {
-    const auto watcher = database_.Watch();
-    watcher->EndWhen(ends);
-    Findings found = CheckTable(*watcher, table);
+    Findings found = CheckTable(database_, clock_, table, ends);
     if (!is_over && !has_given_way) return found;
   } catch (const Fault&) {
     if (!is_over && !has_given_way) throw;

@@ -32,7 +32,8 @@
 
 #include "base/time/clock.h"
 #include "db/database.h"
-#include "db/sqlite/disk_space.h"
+#include "db/disk_space.h"
+#include "db/watcher.h"
 #include "integrity/finding.h"
 #include "integrity/verification.h"
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "base/problem.h"
+#include "db/sqlite/file_watcher.h"
+#include "integrity/tables.h"
 
 namespace comanda::integrity {
 namespace {
@@ -55,7 +58,16 @@ Findings MeaningOf(const db::SelfCheck& check, const std::string& where) {
   return findings;
 }
 
-Findings CheckTable(db::Watcher& watcher, const std::string& table) {
+std::vector<std::string> PartsToCheck(const db::Database& database, const Clock& clock) {
+  std::vector<std::string> parts = db::FileWatcher(database.settings(), clock).Tables();
+  parts.emplace_back("sqlite_schema");  // the list of free pages
+  return parts;
+}
+
+Findings CheckTable(const db::Database& database, const Clock& clock, const std::string& table,
+                    std::function<bool()> ends) {
+  db::FileWatcher watcher(database.settings(), clock);
+  watcher.EndWhen(std::move(ends));
   const db::SelfCheck check = watcher.CheckTable(table);
   Findings findings = MeaningOf(check, table);
   const bool has_ended = check.failure && findings.back().kind == Kind::kPage;
@@ -67,7 +79,7 @@ Findings CheckTable(db::Watcher& watcher, const std::string& table) {
 }
 
 Glance GlanceAt(const std::string& path, const Clock& clock) {
-  db::Watcher watcher = db::Watcher::OfStill(path, clock);
+  db::FileWatcher watcher = db::FileWatcher::OfStill(path, clock);
   Glance glance;
   try {
     glance.findings = MeaningOf(watcher.CheckPages(), path);

@@ -1,24 +1,18 @@
 #pragma once
 
 // The structure of a database file: its pages and indexes, as SQLite itself checks them
-// (db/sqlite/self_check.h).
+// (db/sqlite/self_check.h). That of a database that is served is in integrity/tables.h.
 
 #include <string>
 
 #include "base/time/clock.h"
 #include "db/sqlite/self_check.h"
-#include "db/watcher.h"
 #include "integrity/finding.h"
 
 namespace comanda::integrity {
 
 // What SQLite's lines mean. `where` is the table or the file that was checked.
 Findings MeaningOf(const db::SelfCheck& check, const std::string& where);
-
-// What is wrong with a table and its indexes. An entry that cannot be read ends SQLite's check
-// before it has named the index. Where all pages of the table and its indexes are sound, and so are
-// its rows, that is a finding of an index whose `where` is the table: all its indexes are in doubt.
-Findings CheckTable(db::Watcher& watcher, const std::string& table);
 
 // What SQLite's quick_check finds within a few seconds in a file that nobody uses and that has no
 // write-ahead log: such a log would have the pages that the file lacks. Changes nothing, and makes

@@ -16,7 +16,7 @@ struct FileHead {
   int64_t log_bytes = 0;       // of its write-ahead log; 0 if there is none
   bool is_sqlite = false;      // else the values below are 0
   int64_t expected_bytes = 0;  // what the file must have at least; 0: the head does not tell
-  int64_t application = 0;     // application_id: kInUseId or kBackupId (db/migrate.h)
+  int64_t application = 0;     // application_id: kInUseId or kBackupId (db/sqlite/migrate.h)
   int64_t schema = 0;          // user_version: which migration the file is of
 };
 // Nothing if there is no such file. Fault if it cannot be read, or is no regular file.

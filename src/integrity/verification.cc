@@ -3,8 +3,6 @@
 #include <utility>
 
 #include "base/problem.h"
-#include "db/sqlite/read_only.h"
-#include "integrity/file.h"
 #include "keys/keys.h"
 #include "webhooks/webhooks.h"
 
@@ -14,12 +12,6 @@ namespace {
 // Some milliseconds each.
 constexpr int64_t kOrdersAtOnce = 50;
 constexpr int64_t kEventsAtOnce = 100;
-
-db::Watcher Open(const std::string& path, FileState state, const Clock& clock,
-                 const db::Onlooker& onlooker) {
-  return state == FileState::kFrozen ? db::Watcher::OfFrozen(path, clock)
-                                     : db::Watcher(path, clock, "", onlooker.sharing());
-}
 
 }  // namespace
 
@@ -94,50 +86,6 @@ void Verification::NextEvents(db::Session& session) {
   Add(Kind::kRow, "event", std::move(found.damage), report_.damage);
   event_ = found.position;
   if (found.at_end) NextCompany();
-}
-
-std::optional<Verification::Report> VerifyRows(const std::string& path, FileState state,
-                                               int64_t schema_known, const Clock& clock) {
-  const db::Onlooker onlooker(path);
-  db::Watcher watcher = Open(path, state, clock, onlooker);
-  if (watcher.SchemaVersion() != schema_known) return std::nullopt;
-  Verification verification;
-  Verification::Part part;
-  const auto next = [&](db::Snapshot& snapshot) { return verification.Next(snapshot, part); };
-  while (watcher.Read(next)) continue;
-  onlooker.RequireStill();
-  return verification.report();
-}
-
-Verification::Report VerifyPages(const std::string& path, FileState state, const Clock& clock) {
-  Verification::Report report;
-  const db::Onlooker onlooker(path);
-  report.damage = MeaningOf(Open(path, state, clock, onlooker).CheckFile(), path);
-  onlooker.RequireStill();
-  return report;
-}
-
-bool IsOfAnOlderVersion(const std::string& path, FileState state, int64_t schema_known,
-                        const Clock& clock) {
-  const db::Onlooker onlooker(path);
-  const bool is_older = Open(path, state, clock, onlooker).SchemaVersion() < schema_known;
-  onlooker.RequireStill();
-  return is_older;
-}
-
-Verification::Report VerifyDatabase(const std::string& path, FileState state, int64_t schema_known,
-                                    const Clock& clock) {
-  std::optional<Verification::Report> report = VerifyRows(path, state, schema_known, clock);
-  if (!report) {
-    throw Fault(Fault::Kind::kInternal,
-                path +
-                    " is of another version of the program: start the server once, or verify "
-                    "with the program that wrote it");
-  }
-  for (Finding& finding : VerifyPages(path, state, clock).damage) {
-    report->damage.push_back(std::move(finding));
-  }
-  return *std::move(report);
 }
 
 }  // namespace comanda::integrity

@@ -3,16 +3,14 @@
 // Looks whether a database holds what was written to it: every order with all its rows
 // (orders/check.h), the event log (events/check.h), the counts, the API keys. Goes through it part
 // by part, the newest orders first, so that nothing waits for it and no read transaction is long.
-// For `comanda verify`, backups, and the check in the background (integrity/checker.h).
+// For the check in the background (integrity/checker.h), `comanda verify` and backups
+// (integrity/file_verification.h).
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/time/clock.h"
 #include "db/session.h"
-#include "db/watcher.h"
 #include "events/check.h"
 #include "integrity/finding.h"
 #include "orders/check.h"
@@ -56,23 +54,5 @@ class Verification {
   orders::OrderKey order_;
   events::LogPosition event_;
 };
-
-// Whether other processes may write the file meanwhile.
-enum class FileState : uint8_t { kInUse, kFrozen };
-
-// `schema_known` is the newest schema of this program (db/migrate.h).
-
-// Whether the file is of an older version of the program. Fault where it cannot be read.
-bool IsOfAnOlderVersion(const std::string& path, FileState state, int64_t schema_known,
-                        const Clock& clock);
-// All orders and events of a file at full speed. Nothing where the file is of another version of
-// the program. Fault where it cannot be read.
-std::optional<Verification::Report> VerifyRows(const std::string& path, FileState state,
-                                               int64_t schema_known, const Clock& clock);
-// SQLite's own check of all pages and indexes alone, of a file of any version.
-Verification::Report VerifyPages(const std::string& path, FileState state, const Clock& clock);
-// Both. Fault also where the file is of another version.
-Verification::Report VerifyDatabase(const std::string& path, FileState state, int64_t schema_known,
-                                    const Clock& clock);
 
 }  // namespace comanda::integrity

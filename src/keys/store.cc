@@ -308,12 +308,12 @@ void Update(db::Tx& tx, db::CompanyId company, const Key& key) {
 bool UpdateEnded(db::Tx& tx, db::CompanyId company, std::string_view id, auth::Ended ended,
                  std::optional<UtcMs> expires_at) {
   if (!IsSound(tx, company, id)) return false;  // it must not get a checksum that fits
-  const int64_t written = tx.Run(R"sql(
+  const int64_t written = tx.RunCounted(R"sql(
       UPDATE api_key SET ended = $3
       WHERE company_id = $1 AND id = $2 AND expires_at IS NOT DISTINCT FROM $4
         AND (ended IS NULL OR ended = $3)
       )sql",
-                                 company, id, NameOf(ended), expires_at);
+                                        company, id, NameOf(ended), expires_at);
   if (written > 0) SetChecksum(tx, company, id);
   return written > 0;
 }

@@ -11,7 +11,7 @@
 
 #include "base/time/clock.h"
 #include "db/database.h"
-#include "db/sqlite/disk_space.h"
+#include "db/disk_space.h"
 #include "http/context.h"
 #include "http/route.h"
 

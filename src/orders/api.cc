@@ -352,7 +352,7 @@ constexpr std::array kRows = {
 };
 
 // Orders are accepted until the disk is full: other writes are refused earlier
-// (db/sqlite/disk_space.h).
+// (db/disk_space.h).
 constexpr auto kRoutes = http::With(
     http::Space::kNone,
     http::With(db::Readers::kOrders, http::With(kPublicIds, http::With(HintFor, kRows))));

@@ -117,7 +117,7 @@ db::Bound OrNull(const std::optional<Rider>& rider, auto member) {
 
 bool InsertRow(db::Tx& tx, const Order& order) {
   const std::optional<Rider>& rider = order.rider;
-  const int64_t inserted = tx.Run(
+  const int64_t inserted = tx.RunCounted(
       R"sql(
       INSERT INTO orders (company_id, id, public_id, order_number, reference, fingerprint, source,
         country_code, timezone, currency, version, status, service_type, scheduled_delivery_date,

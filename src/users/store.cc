@@ -52,7 +52,7 @@ std::vector<User> SelectPage(db::Session& session, const db::ClauseBuilder& sql)
 company::UpsertResult Upsert(db::Tx& tx, db::CompanyId company, const User& user,
                              const db::Stamp& stamp) {
   const bool existed = Select(tx, company, user.id).has_value();
-  const int64_t written = tx.Run(
+  const int64_t written = tx.RunCounted(
       R"sql(
       INSERT INTO staff (company_id, id, name, name_folded, email, country_calling_code,
         phone_number, role, active, created_at, updated_at, created_seq)

@@ -20,7 +20,7 @@
 #include "base/metrics.h"
 #include "config/options.h"
 #include "db/database.h"
-#include "db/sqlite/disk_space.h"
+#include "db/disk_space.h"
 #include "events/marks.h"
 #include "events/worker.h"
 #include "http/room_object.h"

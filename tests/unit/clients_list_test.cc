@@ -7,7 +7,7 @@
 #include "clients/clients.h"
 #include "clients/import.h"
 #include "clients/store.h"
-#include "db/sqlite/connection.h"
+#include "engine/connection.h"
 #include "support/list_rows.h"
 #include "support/api.h"
 

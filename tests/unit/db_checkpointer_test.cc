@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "base/metrics.h"
-#include "db/sqlite/connection.h"
-#include "db/sqlite/library.h"
+#include "engine/connection.h"
+#include "engine/library.h"
 #include "support/test_database.h"
 
 namespace comanda::db {

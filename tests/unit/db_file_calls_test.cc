@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/problem.h"
-#include "db/sqlite/connection.h"
+#include "engine/connection.h"
 #include "support/faulty_disk.h"
 #include "support/test_database.h"
 

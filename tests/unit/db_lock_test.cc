@@ -1,4 +1,4 @@
-#include "db/sqlite/lock.h"
+#include "db/lock.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

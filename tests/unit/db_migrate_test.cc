@@ -1,4 +1,4 @@
-#include "db/migrate.h"
+#include "db/sqlite/migrate.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

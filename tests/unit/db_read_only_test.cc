@@ -1,6 +1,6 @@
 // A file system that takes no writes: when it becomes so, at a start, and when it takes them again.
 
-#include "db/sqlite/read_only.h"
+#include "db/read_only.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/problem.h"
-#include "db/sqlite/disk_health.h"
+#include "engine/upkeep.h"
 #include "db/watcher.h"
 #include "support/faulty_disk.h"
 #include "support/test_database.h"
@@ -57,7 +57,7 @@ class DbReadOnly : public ::testing::Test {
   // The clock that the writer's probes follow stands still otherwise.
   void AwaitWritable(bool wanted) {
     for (int i = 0; i < 300 && database_->health().writable != wanted; ++i) {
-      database_.clock.Advance(DiskHealth::kProbeEveryMs);
+      database_.clock.Advance(Upkeep::kProbeEveryMs);
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
     EXPECT_EQ(database_->health().writable, wanted);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/problem.h"
-#include "db/sqlite/library.h"
+#include "engine/library.h"
 #include "db/watcher.h"
 #include "support/test_database.h"
 #include "support/waiting.h"

@@ -12,7 +12,7 @@
 
 #include "base/time/clock.h"
 #include "company/companies.h"
-#include "db/sqlite/connection.h"
+#include "engine/connection.h"
 #include "events/log.h"
 #include "orders/store.h"
 #include "support/restaurant_database.h"

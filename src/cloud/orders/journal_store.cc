@@ -135,11 +135,11 @@ int64_t StepsWaiting(db::Session& session, db::CompanyId company, std::string_vi
 
 bool Park(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,
           std::string_view problem) {
-  return tx.Run(R"sql(
+  return tx.RunCounted(R"sql(
              UPDATE cloud_order SET parked = $3, problem = $4
              WHERE company_id = $1 AND order_id = $2 AND parked <> $3
              )sql",
-                company, order_id, why, problem) == 1;
+                       company, order_id, why, problem) == 1;
 }
 
 bool ParkUnanswered(db::Tx& tx, db::CompanyId company, std::string_view order_id,
@@ -263,11 +263,11 @@ std::vector<Parked> ListParked(db::Session& session, db::CompanyId company, int6
 }
 
 int64_t UnparkAll(db::Tx& tx, db::CompanyId company) {
-  return tx.Run(R"sql(
+  return tx.RunCounted(R"sql(
       UPDATE cloud_order SET parked = '', problem = ''
       WHERE company_id = $1 AND parked > '' AND parked <> $2
       )sql",
-                company, kCancelledButPaid);
+                       company, kCancelledButPaid);
 }
 
 std::string WhyParked(db::Session& session, db::CompanyId company, std::string_view order_id) {

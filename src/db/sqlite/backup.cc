@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include "db/sqlite/connection.h"
-#include "db/migrate.h"
-#include "db/sqlite/read_only.h"
+#include "engine/connection.h"
+#include "db/sqlite/migrate.h"
+#include "db/read_only.h"
 #include "db/sqlite/self_check.h"
 
 namespace comanda::db {

@@ -1,8 +1,9 @@
 #pragma once
 
 // Backups of a database. A backup is a checked copy of the file with another application_id in its
-// header (db/migrate.h). A server that opens a backup in the place of its database raises the epoch
-// of the event logs (events/log.h), since clients know changes that the copy does not contain.
+// header (db/sqlite/migrate.h). A server that opens a backup in the place of its database raises
+// the epoch of the event logs (events/log.h), since clients know changes that the copy does not
+// contain.
 
 #include <string>
 

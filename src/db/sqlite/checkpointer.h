@@ -4,7 +4,7 @@
 //
 // A commit appends the pages that it has changed to the log. A checkpoint copies them from the log
 // to the database file; afterwards the next commit writes from the start of the log again. SQLite's
-// automatic checkpoints are off (db/sqlite/connection.h): the writer's thread runs all checkpoints,
+// automatic checkpoints are off (engine/connection.h): the writer's thread runs all checkpoints,
 // between two groups of jobs, so that none runs at the same time as a commit.
 //
 //   grown by kCheckpointBytes   passive: copies the pages that no reader still needs in the log;
@@ -20,7 +20,7 @@
 //   no job for kTruncateIdleMs  truncate: also truncates the file to 0 bytes, if it had grown
 //
 // A checkpoint that cannot copy all pages because of readers is not a failure: the next one copies
-// the rest. The consequence of a failing disk is decided by db/sqlite/disk_health.h.
+// the rest. The consequence of a failing disk is decided by engine/upkeep.h.
 //
 // Used on the writer's thread, except for the metrics.
 
@@ -30,8 +30,8 @@
 #include <string>
 
 #include "base/metrics.h"
-#include "db/sqlite/connection.h"
-#include "db/sqlite/settings.h"
+#include "engine/connection.h"
+#include "db/settings.h"
 
 namespace comanda::db {
 

@@ -1,12 +1,13 @@
-#include "db/sqlite/connection.h"
+#include "engine/connection.h"
 
 #include "base/check.h"
 #include "base/file.h"
 #include "base/handle.h"
 #include "base/text.h"
-#include "db/sqlite/library.h"
+#include "engine/library.h"
+#include "db/sqlite/file_calls.h"
 #include "db/sqlite/log_writes.h"
-#include "db/sqlite/read_only.h"
+#include "db/read_only.h"
 
 #include <sqlite3.h>
 
@@ -17,6 +18,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <new>
 
 namespace comanda::db {
 namespace {
@@ -153,9 +155,36 @@ std::string Frozen(const std::string& path) {
   return uri + "?immutable=1";
 }
 
+// One call of the library for the value, where sqlite3_column_type(), _text() and _bytes() would
+// each look for it. A value without a lock of its own may be read because the library is built
+// for one thread per connection (SQLITE_THREADSAFE=2).
+sqlite3_value* ValueAt(const Statement& statement, int column) {
+  return sqlite3_column_value(statement.handle, column);
+}
+
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
 
 }  // namespace
+
+bool Statement::IsNull(int column) const {
+  return sqlite3_value_type(ValueAt(*this, column)) == SQLITE_NULL;
+}
+
+int64_t Statement::Int(int column) const {
+  sqlite3_value* const value = ValueAt(*this, column);
+  if (sqlite3_value_type(value) != SQLITE_INTEGER) ThrowNot("number", sql, column);
+  return sqlite3_value_int64(value);
+}
+
+std::string_view Statement::View(int column) const {
+  sqlite3_value* const value = ValueAt(*this, column);
+  const int type = sqlite3_value_type(value);
+  if (type == SQLITE_NULL) return {};
+  if (type != SQLITE_TEXT) ThrowNot("text", sql, column);
+  const unsigned char* text = sqlite3_value_text(value);
+  if (!text) throw std::bad_alloc();
+  return {reinterpret_cast<const char*>(text), static_cast<size_t>(sqlite3_value_bytes(value))};
+}
 
 Connection::Connection(const std::string& path, Role role, const std::string& vfs,
                        const Clock& clock, Sharing sharing)
@@ -296,6 +325,35 @@ void Connection::Give(Statement& statement) {
   std::erase_if(extra_, [&](const auto& one) { return one.get() == &statement; });
 }
 
+void Connection::Bind(Statement& statement, const Bound* values, size_t count, Copies texts) {
+  if (statement.positions.size() != count) {
+    throw Fault(Fault::Kind::kInternal, "SQL with " + std::to_string(statement.positions.size()) +
+                                            " parameters got " + std::to_string(count) +
+                                            " values: " + statement.sql);
+  }
+  const auto lifetime = texts == Copies::kCopied ? SQLITE_TRANSIENT : SQLITE_STATIC;
+  for (size_t i = 0; i < count; ++i) {
+    const Bound& value = values[i];
+    const int position = statement.positions[i];
+    int code = SQLITE_OK;
+    switch (value.kind()) {
+      case Bound::Kind::kNull:  // a cleared parameter is null
+        break;
+      case Bound::Kind::kInteger:
+        code = sqlite3_bind_int64(statement.handle, position, value.integer());
+        break;
+      case Bound::Kind::kText: {
+        // Without an address SQLite would bind null instead of the empty text.
+        const char* text = value.text().data() ? value.text().data() : "";
+        code = sqlite3_bind_text64(statement.handle, position, text, value.text().size(), lifetime,
+                                   SQLITE_UTF8);
+        break;
+      }
+    }
+    if (code != SQLITE_OK) Fail(code, statement.sql);
+  }
+}
+
 bool Connection::Step(Statement& statement) {
   if (statement.ended) return false;
   const int code = sqlite3_step(statement.handle);
@@ -314,6 +372,15 @@ void Connection::Execute(std::string_view sql) {
     throw;
   }
   Give(statement);
+}
+
+void Connection::Finish(Statement& statement) {
+  while (Step(statement)) continue;
+}
+
+int64_t Connection::FinishCounted(Statement& statement) {
+  Finish(statement);
+  return sqlite3_changes64(handle_);
 }
 
 int64_t Connection::Integer(std::string_view sql) {
@@ -353,6 +420,11 @@ void Connection::RunScript(std::string_view script) {
     code = sqlite3_finalize(handle);  // tells the step's code and message once more
     if (code != SQLITE_OK) Fail(code, statement);
   }
+}
+
+void Connection::BeginReading() {
+  ClearTrouble();
+  Execute("BEGIN");
 }
 
 bool Connection::InTransaction() const { return sqlite3_get_autocommit(handle_) == 0; }

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/line_limit.h"
 #include "base/log.h"
-#include "db/sqlite/read_only.h"
+#include "db/read_only.h"
 #include "db/sqlite/stacked_files.h"
 
 namespace comanda::db {

@@ -7,23 +7,19 @@
 // damage. Where a read failed is logged; a second failure at the same place says that the disk is
 // at fault, and what to do.
 //
-// A sync behind which the file system has stopped (db/sqlite/read_only.h) is a sync that failed:
+// A sync behind which the file system has stopped (db/read_only.h) is a sync that failed:
 // the kernel does not always say so.
 //
-// kAlone is for a file system that is read-only (db/sqlite/read_only.h), where nobody can write the
+// kAlone is for a file system that is read-only (db/read_only.h), where nobody can write the
 // files: no lock is taken and no file is made beside the database. The connection keeps the index
 // of the log, else the file NAME-shm, in its own memory (PRAGMA locking_mode = EXCLUSIVE), and so
 // finds the commits that are only in the log. A log that is missing counts as an empty one.
 
-#include <cstdint>
 #include <string>
 
-namespace comanda::db {
+#include "db/settings.h"
 
-enum class Sharing : uint8_t {
-  kShared,  // with other connections, of this process and others
-  kAlone,
-};
+namespace comanda::db {
 
 // The name of such a file system above `below` (the system's if empty), made at its first use. Any
 // thread.

@@ -1,4 +1,4 @@
-#include "db/sqlite/library.h"
+#include "engine/library.h"
 
 #include "base/time/clock.h"
 #include "base/line_limit.h"
@@ -33,6 +33,8 @@ void OnLibraryLog(void*, int code, const char* text) noexcept {
 }
 
 }  // namespace
+
+std::string LibraryName() { return "sqlite"; }
 
 std::string LibraryVersion() { return sqlite3_libversion(); }
 

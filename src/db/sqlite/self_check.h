@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/problem.h"
-#include "db/sqlite/connection.h"
+#include "engine/connection.h"
 
 namespace comanda::db {
 

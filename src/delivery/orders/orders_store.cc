@@ -144,14 +144,14 @@ void RemoveUnreadable(db::Tx& tx, const AccountKey& key, int64_t before) {
 
 bool AddEvent(db::Tx& tx, const AccountKey& key, const AppEvent& event, UtcMs received_at) {
   const std::string_view state = event.news == News::kOther ? "applied" : "waiting";
-  return tx.Run(R"sql(
+  return tx.RunCounted(R"sql(
              INSERT INTO delivery_event (company_id, app, event_id, external_id, news, at, received_at, raw, words,
                                          state)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
              ON CONFLICT (company_id, app, event_id) DO NOTHING
              )sql",
-                key.company, key.app, event.id, event.external_id, Name(event.news), event.at,
-                received_at, event.raw, event.words, state) == 1;
+                       key.company, key.app, event.id, event.external_id, Name(event.news),
+                       event.at, received_at, event.raw, event.words, state) == 1;
 }
 
 std::vector<EventRow> FindWaiting(db::Session& session, const AccountKey& key, int64_t limit) {
@@ -386,33 +386,33 @@ int64_t CountParked(db::Session& session, const AccountKey& key) {
 
 int64_t Retry(db::Tx& tx, const AccountKey& key, std::string_view id) {
   const bool is_all = id == "all";
-  int64_t count = tx.Run(R"sql(
+  int64_t count = tx.RunCounted(R"sql(
       UPDATE delivery_event SET state = 'waiting', attempts = 0, problem = ''
       WHERE (company_id, app, event_id) IN (
         SELECT company_id, app, event_id FROM delivery_event
         WHERE company_id = $1 AND app = $2 AND state = 'parked' AND ($3 OR event_id = $4))
       )sql",
-                         key.company, key.app, int64_t{is_all}, id);
+                                key.company, key.app, int64_t{is_all}, id);
   const size_t slash = id.rfind('/');
   const std::string_view order = id.substr(0, slash);
   const auto kind = slash == id.npos ? kCommandNames.end()
                                      : std::ranges::find(kCommandNames, id.substr(slash + 1));
-  count += tx.Run(R"sql(
+  count += tx.RunCounted(R"sql(
       UPDATE delivery_command SET state = 'waiting', attempts = 0, problem = ''
       WHERE (company_id, app, external_id, step) IN (
         SELECT company_id, app, external_id, step FROM delivery_command
         WHERE company_id = $1 AND app = $2 AND state = 'parked'
           AND ($3 OR (external_id = $4 AND step = $5)))
       )sql",
-                  key.company, key.app, int64_t{is_all}, order,
-                  static_cast<int64_t>(kind - kCommandNames.begin()));
+                         key.company, key.app, int64_t{is_all}, order,
+                         static_cast<int64_t>(kind - kCommandNames.begin()));
   int64_t number = 0;
   std::from_chars(id.data(), id.data() + id.size(), number);
-  count += tx.Run(R"sql(
+  count += tx.RunCounted(R"sql(
       UPDATE delivery_answer SET problem = ''
       WHERE company_id = $1 AND app = $2 AND problem <> '' AND ($3 OR number = $4)
       )sql",
-                  key.company, key.app, int64_t{is_all}, number);
+                         key.company, key.app, int64_t{is_all}, number);
   return count;
 }
 

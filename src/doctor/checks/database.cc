@@ -1,7 +1,7 @@
 #include <array>
 
 #include "base/problem.h"
-#include "db/migrate.h"
+#include "db/sqlite/migrate.h"
 #include "doctor/checks.h"
 #include "doctor/checks/unit.h"
 #include "integrity/file.h"

@@ -1,7 +1,7 @@
 #include "doctor/checks.h"
 
 #include "base/time/zone.h"
-#include "company/zones.h"
+#include "integrity/file_verification.h"
 
 namespace comanda::doctor {
 namespace {
@@ -13,7 +13,8 @@ std::vector<std::string> ZoneTroubles(const Box& box) {
     return state.empty() ? std::vector<std::string>() : std::vector{state};
   }
   if (!box.is_data_readable) return {};
-  return company::ZoneTroubles(box.options.data_directory + "/live.db", company::Access::kFrozen);
+  return integrity::ZoneTroubles(box.options.data_directory + "/live.db",
+                                 integrity::FileState::kFrozen, SystemClock());
 }
 
 // What is wrong with a zone names the command; a name that is no zone's has to be replaced.

@@ -1,10 +1,10 @@
-#include "db/sqlite/disk_health.h"
+#include "engine/upkeep.h"
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/problem.h"
-#include "db/migrate.h"
-#include "db/sorting_files.h"
+#include "db/sqlite/migrate.h"
+#include "db/sqlite/sorting_files.h"
 
 #include <sqlite3.h>
 
@@ -25,13 +25,13 @@ constexpr int kExitStatus = 70;                         // EX_SOFTWARE
 
 }  // namespace
 
-DiskHealth::DiskHealth(const Settings& settings, const Clock& clock, Heartbeat& heartbeat,
-                       Checkpointer& checkpointer, metrics::Registry& metrics)
+Upkeep::Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbeat,
+               metrics::Registry& metrics)
     : settings_(settings),
       clock_(clock),
       heartbeat_(heartbeat),
-      checkpointer_(checkpointer),
       file_(settings.FileName()),
+      checkpointer_(settings, metrics),
       failures_(metrics, "comanda_db_disk_failures_total",
                 "Writes or syncs that the disk failed, a full disk included.",
                 settings.MetricLabels()),
@@ -59,23 +59,23 @@ DiskHealth::DiskHealth(const Settings& settings, const Clock& clock, Heartbeat& 
   }
 }
 
-std::unique_ptr<Connection> DiskHealth::Open() {
+std::unique_ptr<Connection> Upkeep::Open() {
   auto fresh = std::make_unique<Connection>(settings_.path, Connection::Role::kWriter,
                                             settings_.vfs, clock_);
   fresh->Integer("SELECT count(*) FROM sqlite_schema");
   checkpointer_.Follow(*fresh);
-  sqlite3_progress_handler(fresh->handle(), kProgressSteps, &DiskHealth::OnProgress, &heartbeat_);
+  sqlite3_progress_handler(fresh->handle(), kProgressSteps, &Upkeep::OnProgress, &heartbeat_);
   return fresh;
 }
 
 // A large import is one job: its progress distinguishes it from a thread that hangs.
-int DiskHealth::OnProgress(void* heartbeat) noexcept {
+int Upkeep::OnProgress(void* heartbeat) noexcept {
   static_cast<Heartbeat*>(heartbeat)->Beat();
   return 0;
 }
 
 // What is opened on a disk that is read-only must be of this program's schema.
-void DiskHealth::RequireUsable() {
+void Upkeep::RequireUsable() {
   constexpr std::string_view kReadOnly = ", and the disk is read-only";
   if (!IsThere(settings_.path)) {
     throw Fault(Fault::Kind::kDiskReadOnly,
@@ -95,27 +95,49 @@ void DiskHealth::RequireUsable() {
   }
 }
 
+void Upkeep::Begin() {
+  connection_->ClearTrouble();
+  connection_->Execute("BEGIN IMMEDIATE");
+  connection_->RequireTransaction(true);
+}
+
+void Upkeep::Commit() {
+  connection_->Execute("COMMIT");
+  NoteCommit();
+  connection_->RequireTransaction(false);
+}
+
+void Upkeep::Rollback() {
+  connection_->Execute("ROLLBACK");
+  connection_->RequireTransaction(false);
+}
+
 // A full or read-only disk.
 
-bool DiskHealth::MayWrite() {
+bool Upkeep::MayWrite() {
   if (!writable_) Probe();
   return writable_;
 }
 
-Fault DiskHealth::WhyNot() const { return Fault(why_not_, health().reason); }
+Fault Upkeep::WhyNot() const { return Fault(why_not_, health().reason); }
 
-void DiskHealth::WhenIdle() {
+void Upkeep::WhenIdle(int64_t idle_ms) {
   if (writable_ && settings_.is_read_only()) BecomeReadOnly();
   if (!writable_ && clock_.MonotonicMs() - last_probe_ms_ >= kProbeEveryMs) Probe();
+  if (const auto due = checkpointer_.WhenIdle(idle_ms)) Checkpoint(*due);
 }
 
-bool DiskHealth::MakeSpace() {
+void Upkeep::AfterGroup() {
+  if (const auto due = checkpointer_.WhenGrown()) Checkpoint(*due);
+}
+
+bool Upkeep::MakeSpace() {
   return settings_.space && !settings_.is_guest && settings_.space->GiveUpBallast();
 }
 
 // Finds out whether the disk takes writes again: the file system says so, and a page can be written
 // and synced.
-void DiskHealth::Probe() {
+void Upkeep::Probe() {
   last_probe_ms_ = clock_.MonotonicMs();
   if (settings_.is_onlooker || settings_.is_read_only()) return;
   if (why_not_ == Fault::Kind::kDiskReadOnly) return OpenAgain();
@@ -134,7 +156,7 @@ void DiskHealth::Probe() {
 }
 
 // Through a new connection: after a failed write or sync the open file cannot be trusted.
-void DiskHealth::OpenAgain() {
+void Upkeep::OpenAgain() {
   const auto open = [this] {
     std::unique_ptr<Connection> fresh = Open();
     std::swap(connection_, fresh);
@@ -159,14 +181,14 @@ void DiskHealth::OpenAgain() {
   }
 }
 
-void DiskHealth::BecomeFull() {
+void Upkeep::BecomeFull() {
   failures_.Add();
   if (writable_)
     log::Error("the disk is full: no more writes until there is space", {{"file", file_}});
   Refuse(Fault::Kind::kDiskFull, "the disk is full");
 }
 
-void DiskHealth::BecomeReadOnly() {
+void Upkeep::BecomeReadOnly() {
   if (writable_ || why_not_ != Fault::Kind::kDiskReadOnly) {
     log::Error(
         "the disk is read-only: its file system was mounted so, or stopped after an error of the "
@@ -176,19 +198,19 @@ void DiskHealth::BecomeReadOnly() {
   Refuse(Fault::Kind::kDiskReadOnly, "the disk is read-only");
 }
 
-void DiskHealth::Refuse(Fault::Kind why, const std::string& reason) {
+void Upkeep::Refuse(Fault::Kind why, const std::string& reason) {
   last_probe_ms_ = clock_.MonotonicMs();
   writable_ = false;
   why_not_ = why;
   SetHealth({false, reason}, false);
 }
 
-void DiskHealth::NoteCommit() {
+void Upkeep::NoteCommit() {
   reopened_in_a_row_ = 0;
   if (!writable_) BecomeWritable();
 }
 
-void DiskHealth::BecomeWritable() {
+void Upkeep::BecomeWritable() {
   writable_ = true;
   log::Notice("the database is writable again", {{"file", file_}});
   SetHealth({true, ""}, false);
@@ -196,7 +218,7 @@ void DiskHealth::BecomeWritable() {
 
 // A disk that fails.
 
-void DiskHealth::Recover(Trouble trouble) {
+void Upkeep::Recover(Trouble trouble) {
   bool rolled_back = connection_->Rollback();
   // A disk that fails may be read-only by now, whatever the call failed with.
   if (trouble == Trouble::kReadOnly || (DiskFailed(trouble) && settings_.is_read_only())) {
@@ -220,7 +242,7 @@ void DiskHealth::Recover(Trouble trouble) {
   }
 }
 
-void DiskHealth::Reopen(const std::string& why) {
+void Upkeep::Reopen(const std::string& why) {
   failures_.Add();
   SetHealth({false, "the database is being reopened: " + why}, true);
   while (true) {
@@ -255,10 +277,8 @@ void DiskHealth::Reopen(const std::string& why) {
 // commit writes it over; a kill before that makes them done after all. Their idempotency keys are
 // in the same transaction: who sends them again is given the first answer then, and nothing is done
 // twice.
-void DiskHealth::WriteOver() {
-  connection_->ClearTrouble();
-  connection_->Execute("BEGIN IMMEDIATE");
-  connection_->RequireTransaction(true);
+void Upkeep::WriteOver() {
+  Begin();
   const int64_t version = connection_->Integer("PRAGMA user_version");
   connection_->RunScript("PRAGMA user_version = " + std::to_string(version));
   connection_->Execute("COMMIT");
@@ -267,7 +287,7 @@ void DiskHealth::WriteOver() {
 
 // An index that disagrees with its table.
 
-void DiskHealth::Reindex(const std::string& index) {
+void Upkeep::Reindex(const std::string& index) {
   if (!writable_) return;
   try {
     RequireOpen();
@@ -284,12 +304,12 @@ void DiskHealth::Reindex(const std::string& index) {
              {{"file", file_}, {"index", index}});
 }
 
-void DiskHealth::EndProcess(const std::string& why) {
+void Upkeep::EndProcess(const std::string& why) {
   log::Error("the disk keeps failing: ending the process", {{"file", file_}, {"why", why}});
   ::_exit(kExitStatus);
 }
 
-void DiskHealth::Checkpoint(Checkpointer::Mode mode) {
+void Upkeep::Checkpoint(Checkpointer::Mode mode) {
   if (!writable_ && why_not_ == Fault::Kind::kDiskReadOnly) return;
   const Trouble trouble = TryCheckpoint(mode);
   if (trouble == Trouble::kReadOnly) return BecomeReadOnly();
@@ -298,11 +318,11 @@ void DiskHealth::Checkpoint(Checkpointer::Mode mode) {
   Reopen("a checkpoint failed");
 }
 
-void DiskHealth::CheckpointLast() {
+void Upkeep::Last() {
   if (!IsReadOnly()) TryCheckpoint(Checkpointer::Mode::kTruncate);
 }
 
-Trouble DiskHealth::TryCheckpoint(Checkpointer::Mode mode) {
+Trouble Upkeep::TryCheckpoint(Checkpointer::Mode mode) {
   Trouble trouble = checkpointer_.Run(*connection_, mode);
   if (trouble == Trouble::kFull && MakeSpace()) trouble = checkpointer_.Run(*connection_, mode);
   if (trouble == Trouble::kNone) checkpoints_failed_in_a_row_ = 0;
@@ -311,23 +331,23 @@ Trouble DiskHealth::TryCheckpoint(Checkpointer::Mode mode) {
 
 // What others see.
 
-Health DiskHealth::health() const {
+Health Upkeep::health() const {
   const std::lock_guard lock(mutex_);
   return health_;
 }
 
-bool DiskHealth::IsReadOnly() const {
+bool Upkeep::IsReadOnly() const {
   const std::lock_guard lock(mutex_);
   return read_only_ || disk_read_only_;
 }
 
-void DiskHealth::RequireOpen() const {
+void Upkeep::RequireOpen() const {
   const std::lock_guard lock(mutex_);
   if (read_only_) throw Fault(Fault::Kind::kReadOnly, health_.reason);
   if (reopening_) throw Fault(Fault::Kind::kUnavailable, health_.reason);
 }
 
-void DiskHealth::RefuseWrites(const std::string& why, bool is_unread) {
+void Upkeep::RefuseWrites(const std::string& why, bool is_unread) {
   {
     const std::lock_guard lock(mutex_);
     if (read_only_) return;
@@ -344,7 +364,7 @@ void DiskHealth::RefuseWrites(const std::string& why, bool is_unread) {
              {{"file", file_}, {"found", why}});
 }
 
-void DiskHealth::SetHealth(Health health, bool reopening) {
+void Upkeep::SetHealth(Health health, bool reopening) {
   const std::lock_guard lock(mutex_);
   reopening_ = reopening;
   disk_read_only_ = !writable_ && why_not_ == Fault::Kind::kDiskReadOnly;

@@ -1,4 +1,4 @@
-#include "db/sqlite/upgrade_copies.h"
+#include "db/upgrade_copies.h"
 
 #include "base/file.h"
 #include "base/log.h"

@@ -1,4 +1,4 @@
-#include "db/sqlite/read_only.h"
+#include "db/read_only.h"
 
 #include <fcntl.h>
 #include <sys/statvfs.h>

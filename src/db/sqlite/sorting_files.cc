@@ -1,4 +1,4 @@
-#include "db/sorting_files.h"
+#include "db/sqlite/sorting_files.h"
 
 #include <sqlite3.h>
 #include <unistd.h>

@@ -14,33 +14,14 @@
 
 #include "base/time/clock.h"
 #include "base/problem.h"
-#include "db/sqlite/file_calls.h"
+#include "db/settings.h"
 #include "db/sql.h"
+#include "db/trouble.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace comanda::db {
-
-// What a failure means for what comes next; a later one is worse.
-enum class Trouble : uint8_t {
-  kNone,
-  kOwn,       // the statement's own: a constraint, a mistake in the SQL, a value too large
-  kPassing,   // busy, interrupted, short of memory: the next try may succeed
-  kFull,      // no space on the disk
-  kReadOnly,  // the file system refuses all writes (db/sqlite/read_only.h)
-  kUnread,    // the disk failed a read: the next try may succeed
-  kIo,        // the disk failed a write or a sync
-  kDamaged,   // the file is not what it was: corrupt, no database, not writable for this user
-};
-
-// True where the disk itself failed, so that the open file can no longer be trusted.
-inline bool DiskFailed(Trouble trouble) { return trouble >= Trouble::kUnread; }
-
-// True where a page could not be read, or made no sense.
-inline bool PageUnreadable(Trouble trouble) {
-  return trouble == Trouble::kUnread || trouble == Trouble::kDamaged;
-}
 
 // A prepared statement of a connection. The connection owns it. It is running (from Take to Give)
 // or waiting in its cache.
@@ -52,6 +33,12 @@ struct Statement {
   bool running = false;
   bool cached = false;  // else a second one of the same text, finalized after use
   bool ended = false;   // stepped behind the last row
+
+  // Of the current row. Columns count from 0. Int() and View() throw Fault kDamaged where the value
+  // is of another type; View() reads null as an empty text.
+  bool IsNull(int column) const;
+  int64_t Int(int column) const;
+  std::string_view View(int column) const;
 };
 
 class Connection {
@@ -72,6 +59,10 @@ class Connection {
   // Sharing::kAlone only for kReader and kService, and where nobody can write the file.
   Connection(const std::string& path, Role role, const std::string& vfs, const Clock& clock,
              Sharing sharing = Sharing::kShared);
+  // Of a database that this process serves.
+  Connection(const Settings& settings, Role role, const Clock& clock,
+             Sharing sharing = Sharing::kShared)
+      : Connection(settings.path, role, settings.vfs, clock, sharing) {}
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
@@ -81,8 +72,13 @@ class Connection {
   Statement& Take(Sql literal);
   Statement& Take(std::string_view sql);
   void Give(Statement& statement);
+  // Binds the values of a statement just taken; Fault where they are not as many as its parameters.
+  void Bind(Statement& statement, const Bound* values, size_t count, Copies texts);
   // True while there is a row. Fault where SQLite fails.
   bool Step(Statement& statement);
+  // Runs a statement that changes rows to its end; the second says how many.
+  void Finish(Statement& statement);
+  int64_t FinishCounted(Statement& statement);
 
   // A statement without parameters, run to its end; `sql` is a literal. Fault where SQLite fails,
   // also for those below.
@@ -93,6 +89,8 @@ class Connection {
   // Statements separated by semicolons, not cached: migrations.
   void RunScript(std::string_view script);
 
+  // Begins a transaction that only reads, all of one state, and clears the trouble.
+  void BeginReading();
   // Between BEGIN and COMMIT or ROLLBACK; SQLite may have rolled back by itself.
   bool InTransaction() const;
   // Rolls back the open transaction, if there is one; false where SQLite cannot.
@@ -116,6 +114,14 @@ class Connection {
   void NoteDamage() { met_damage_ = true; }
   // Notes the code and throws it as a Fault.
   [[noreturn]] void Fail(int code, std::string_view doing);
+
+  // What is for an engine whose statements are sent and answered later: waits for the answers, with
+  // a Fault where one failed; forgets them; whether the other end is still there; whether the
+  // transaction lost against another one's. SQLite answers each at once, and has one writer.
+  void Settle() {}
+  void Abandon() noexcept {}
+  bool IsUsable() const { return true; }
+  bool MustRunAgain() const { return false; }
 
   // Whether a statement was taken and not given back.
   bool AnyRunning() const { return running_ > 0; }

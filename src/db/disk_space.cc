@@ -1,11 +1,11 @@
-#include "db/sqlite/disk_space.h"
+#include "db/disk_space.h"
 
 #include "base/file.h"
 #include "base/handle.h"
 #include "base/log.h"
 #include "base/problem.h"
-#include "db/sqlite/read_only.h"
-#include "db/sqlite/upgrade_copies.h"
+#include "db/read_only.h"
+#include "db/upgrade_copies.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -4,11 +4,11 @@
 //
 //   writable   the normal state
 //   full       a write found no space, and there was no ballast left to give up
-//   (db/sqlite/disk_space.h).
+//   (db/disk_space.h).
 //              Writes are refused with kDiskFull. Before the next job, and every kProbeEveryMs, a
 //              probe looks whether a page can be written and synced again.
 //   disk read-only
-//              the file system refuses all writes (db/sqlite/read_only.h): found by a look every
+//              the file system refuses all writes (db/read_only.h): found by a look every
 //              second or by a write. Writes are refused with kDiskReadOnly, reads go on. The same
 //              probe looks whether it ends. A database that is opened in this state has no writer's
 //              connection until then (Settings::begins_alone).
@@ -43,24 +43,24 @@
 #include "base/metrics.h"
 #include "base/problem.h"
 #include "db/sqlite/checkpointer.h"
-#include "db/sqlite/connection.h"
+#include "engine/connection.h"
 #include "db/health.h"
-#include "db/sqlite/settings.h"
+#include "db/settings.h"
 
 namespace comanda::db {
 
-class DiskHealth {
+class Upkeep {
  public:
   static constexpr int64_t kProbeEveryMs = 2000;
   static constexpr int kReopenMax = 3;
 
   // Makes the file where it is missing, opens it and takes it to the program's schema
-  // (db/migrate.h). All arguments outlive it. Beats while it works.
-  DiskHealth(const Settings& settings, const Clock& clock, Heartbeat& heartbeat,
-             Checkpointer& checkpointer, metrics::Registry& metrics);
+  // (db/sqlite/migrate.h). All arguments outlive it. Beats while it works.
+  Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbeat,
+         metrics::Registry& metrics);
 
   // The one to write through where MayWrite(), until the next call of a function that may reopen
-  // the file: Recover(), Checkpoint(), WhenIdle(), MayWrite().
+  // the file: Recover(), AfterGroup(), WhenIdle(), MayWrite().
   Connection& connection() { return *connection_; }
   const Connection& connection() const { return *connection_; }
 
@@ -68,8 +68,11 @@ class DiskHealth {
   bool MayWrite();
   // Why not.
   Fault WhyNot() const;
-  // After a commit.
-  void NoteCommit();
+  // Begins the transaction of a group.
+  void Begin();
+  // Returns when what was written is on disk. What it throws, Recover() is for.
+  void Commit();
+  void Rollback();
   // A write found no space. True where the ballast was given up: the write may be tried again.
   bool MakeSpace();
   void BecomeFull();
@@ -82,12 +85,16 @@ class DiskHealth {
   // the index with whatever they refer to.
   void Reindex(const std::string& index);
 
-  // A checkpoint; makes space where there is none, and reopens the file where the disk fails.
-  void Checkpoint(Checkpointer::Mode mode);
-  // The same at the end of the process, where a failure has no consequence: the log stays as it is.
-  void CheckpointLast();
-  // Looks whether the disk is read-only; probes one that is full or read-only when it is time.
-  void WhenIdle();
+  // Behind each group, and behind Reindex(): the checkpoint that is due.
+  void AfterGroup();
+  // Every second without a job, and since when there was none: looks whether the disk is read-only,
+  // probes one that is full or read-only when it is time, runs the checkpoint that is due.
+  void WhenIdle(int64_t idle_ms);
+  // At the end of the process: a checkpoint, whose failure has no consequence, since the log stays
+  // as it is.
+  void Last();
+  // Whether a checkpoint waits for readers now. Any thread.
+  bool log_waits() const { return checkpointer_.is_waiting(); }
 
   // Any thread.
   Health health() const;
@@ -98,12 +105,19 @@ class DiskHealth {
   // Any thread.
   void RefuseWrites(const std::string& why, bool is_unread = false);
 
+  // The process owns the file (db/lock.h), and nobody takes it away.
+  bool IsServing() const { return true; }
+  OwnerNote note() const { return {}; }
+  bool went_back() const { return false; }
+
  private:
   std::unique_ptr<Connection> Open();
   void RequireUsable();
   void BecomeReadOnly();
   void Refuse(Fault::Kind why, const std::string& reason);
   void OpenAgain();
+  void NoteCommit();
+  void Checkpoint(Checkpointer::Mode mode);
   void Probe();
   void BecomeWritable();
   void SetHealth(Health health, bool reopening);
@@ -116,9 +130,9 @@ class DiskHealth {
   const Settings& settings_;
   const Clock& clock_;
   Heartbeat& heartbeat_;
-  Checkpointer& checkpointer_;
   const std::string file_;  // for log messages
 
+  Checkpointer checkpointer_;
   std::unique_ptr<Connection> connection_;  // null: Settings::begins_alone
   bool writable_ = true;
   Fault::Kind why_not_ = Fault::Kind::kDiskFull;  // where not writable_

@@ -6,12 +6,12 @@
 
 #include <string>
 
-#include "db/sqlite/file_calls.h"
+#include "db/settings.h"
 
 namespace comanda::db {
 
 // Writes nothing. Since Linux 6.12 statvfs(3) does not show a file system that the kernel stopped;
-// opening a file of it for writing fails. The file is that of the lock (db/sqlite/lock.h), because
+// opening a file of it for writing fails. The file is that of the lock (db/lock.h), because
 // closing a database file would end SQLite's locks on it. Any thread.
 bool DirectoryIsReadOnly(const std::string& data_directory);
 

@@ -1,10 +1,10 @@
-#include "db/migrate.h"
+#include "db/sqlite/migrate.h"
 
 #include "base/check.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "db/sorting_files.h"
-#include "db/sqlite/upgrade_copies.h"
+#include "db/sqlite/sorting_files.h"
+#include "db/upgrade_copies.h"
 
 #include <sqlite3.h>
 

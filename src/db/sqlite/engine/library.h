@@ -6,6 +6,8 @@
 
 namespace comanda::db {
 
+// "sqlite".
+std::string LibraryName();
 // The version as text and as a number (3053004).
 std::string LibraryVersion();
 int LibraryVersionNumber();

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "db/sqlite/connection.h"
+#include "engine/connection.h"
 
 namespace comanda::db {
 

@@ -4,10 +4,10 @@
 // transaction, which also sets the schema's number (user_version): whenever an upgrade is
 // interrupted, the file has either the old schema or the new one.
 //
-// Before the upgrade of an existing file, a copy is made (db/sqlite/upgrade_copies.h), with which
+// Before the upgrade of an existing file, a copy is made (db/upgrade_copies.h), with which
 // the owner can return to the old program. The copy is optional: if the disk has too little space
 // for it besides the space reserved for orders, the upgrade continues without it. If the disk
-// becomes full, the upgrade uses the ballast (db/sqlite/disk_space.h). The upgrade of a guest, the
+// becomes full, the upgrade uses the ballast (db/disk_space.h). The upgrade of a guest, the
 // sandbox, does not begin if it would make the disk too full for the live database.
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 #include "base/time/clock.h"
 #include "base/heartbeat.h"
-#include "db/sqlite/connection.h"
-#include "db/sqlite/settings.h"
+#include "engine/connection.h"
+#include "db/settings.h"
 
 namespace comanda::db {
 

@@ -2,11 +2,11 @@
 
 // How full the data directory's file system is, and what is refused first: reports and imports,
 // then all writes but those of orders and payments, those last. Before anything is refused, the
-// copies from before an upgrade are deleted (db/sqlite/upgrade_copies.h). The ballast is a file
+// copies from before an upgrade are deleted (db/upgrade_copies.h). The ballast is a file
 // that only takes up space: it is deleted when there is none left, so that checkpoints and orders
 // go on, and made again when space returns.
 //
-// Also whether the file system refuses all writes (db/sqlite/read_only.h).
+// Also whether the file system refuses all writes (db/read_only.h).
 //
 // On a file system too small for the settings, shares of its size replace them.
 

@@ -1,0 +1,22 @@
+#pragma once
+
+// The commands of a program: those of `comanda` are in sqlite/table.cc, those of `comanda-head` in
+// postgresql/table.cc. One of the two is linked.
+
+#include <span>
+#include <string_view>
+
+#include "commands/arguments.h"
+
+namespace comanda::commands {
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(Words);
+};
+
+// In the order in which --help lists them.
+std::span<const Command> Commands();
+
+}  // namespace comanda::commands

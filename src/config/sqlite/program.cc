@@ -1,0 +1,7 @@
+#include "config/table.h"
+
+namespace comanda::config {
+
+const Program kProgram = Program::kComanda;
+
+}  // namespace comanda::config

@@ -1,0 +1,106 @@
+#include "db/postgresql/owner.h"
+
+#include <unistd.h>
+
+#include "base/problem.h"
+
+namespace comanda::db {
+namespace {
+
+// Of the two locks of a database, one for each schema; "CMDA".
+constexpr int kLockClass = 0x434d4441;
+
+constexpr Sql kRead = R"sql(SELECT term, commits, host FROM owner)sql";
+constexpr Sql kTakeOver = R"sql(
+    UPDATE owner SET term = term + 1, host = $1 RETURNING term, commits, host
+    )sql";
+constexpr Sql kNumber = R"sql(
+    WITH owned AS (UPDATE owner SET commits = $2 WHERE term = $1 RETURNING term)
+    SELECT 1 / count(*) FROM owned
+    )sql";
+
+std::string HostName() {
+  char name[256] = {};
+  ::gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+// A statement that is taken, for as long as its rows are read.
+class Taken {
+ public:
+  Taken(Connection& connection, Sql sql, std::initializer_list<Bound> values)
+      : connection_(connection), statement_(connection.Take(sql)) {
+    connection_.Bind(statement_, values.begin(), values.size(), Copies::kCopied);
+  }
+  ~Taken() { connection_.Give(statement_); }
+  Taken(const Taken&) = delete;
+
+  Statement& statement() { return statement_; }
+  Owner ReadRow() {
+    if (!connection_.Step(statement_)) {
+      throw Fault(Fault::Kind::kInternal,
+                  "the table owner of the database has no row: somebody has deleted it");
+    }
+    return {.term = statement_.Int(0),
+            .commits = statement_.Int(1),
+            .host = std::string(statement_.View(2))};
+  }
+
+ private:
+  Connection& connection_;
+  Statement& statement_;
+};
+
+}  // namespace
+
+void MakeOwnTables(Connection& connection, const Settings& settings) {
+  const std::string schema = settings.SchemaName();
+  const std::string named = "'" + schema + "'";  // live or test
+  const bool has_schema =
+      connection.Integer("SELECT count(*) FROM pg_namespace WHERE nspname = " + named) > 0;
+  const bool has_owner = has_schema && connection.Text("SELECT to_regclass('owner')") != "";
+  if (has_owner) return;
+  if (has_schema && connection.Integer("SELECT count(*) FROM pg_tables WHERE schemaname = " + named) > 0) {
+    throw Fault(Fault::Kind::kInternal, "the schema " + schema +
+                                            " of the database is another program's: name another "
+                                            "database, or drop the schema");
+  }
+  connection.BeginWriting();
+  connection.Execute("CREATE SCHEMA IF NOT EXISTS " + schema);
+  connection.Execute(
+      "CREATE TABLE owner (term BIGINT NOT NULL, commits BIGINT NOT NULL, host TEXT NOT NULL)");
+  connection.Execute("CREATE UNIQUE INDEX owner_one ON owner ((true))");
+  connection.Execute("CREATE TABLE schema_version (version BIGINT NOT NULL)");
+  connection.Execute("CREATE UNIQUE INDEX schema_version_one ON schema_version ((true))");
+  connection.Execute("INSERT INTO owner (term, commits, host) VALUES (0, 0, '')");
+  connection.Execute("INSERT INTO schema_version (version) VALUES (0)");
+  connection.Commit();
+}
+
+bool TryLock(Connection& connection, const Settings& settings) {
+  const int object = settings.is_guest ? 2 : 1;
+  return connection.Text("SELECT pg_try_advisory_lock(" + std::to_string(kLockClass) + ", " +
+                         std::to_string(object) + ")") == "t";
+}
+
+Owner ReadOwner(Connection& connection) { return Taken(connection, kRead, {}).ReadRow(); }
+
+std::string ReadTimeline(Connection& connection) {
+  return connection.Text(
+      "SELECT CASE WHEN pg_is_in_recovery() THEN '' "
+      "ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END");
+}
+
+Owner BecomeOwner(Connection& connection) {
+  connection.BeginWriting();
+  const Owner owner = Taken(connection, kTakeOver, {HostName()}).ReadRow();
+  if (!connection.Commit()) throw connection.failure();
+  return owner;
+}
+
+void SendCommitNumber(Connection& connection, int64_t term, int64_t commits) {
+  Taken taken(connection, kNumber, {term, commits});
+  connection.Finish(taken.statement());
+}
+
+}  // namespace comanda::db

@@ -1,0 +1,53 @@
+#pragma once
+
+// Who serves a database: one process, whichever machine it runs on. It holds an advisory lock of
+// the database server on the connection that it writes through, and the table `owner` of the schema
+// has one row with what only the owner changes:
+//
+//   term     how often the database was taken over; each owner has its own
+//   commits  how many transactions were committed; a part of each of them
+//   host     the machine of the owner, for people
+//
+// Three things follow. An owner that lost its lock without knowing it cannot commit: its term is
+// not in the row. Whether a commit whose answer was lost is done is read in the row. A database
+// that went back has a smaller number than was acknowledged.
+//
+// On the writer's connection.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "db/health.h"
+#include "db/settings.h"
+#include "engine/connection.h"
+
+namespace comanda::db {
+
+// Makes the schema and its tables `owner` and `schema_version` where they are missing. Fault where
+// this user may not, or the schema is another program's.
+void MakeOwnTables(Connection& connection, const Settings& settings);
+
+// False where another process has the lock. It goes with the connection.
+bool TryLock(Connection& connection, const Settings& settings);
+
+struct Owner {
+  int64_t term = 0;
+  int64_t commits = 0;
+  std::string host;
+};
+Owner ReadOwner(Connection& connection);
+
+// Which history of the server this is: it becomes another one where a standby is promoted, or the
+// server is restored to an earlier moment.
+std::string ReadTimeline(Connection& connection);
+
+// The next term, in a transaction of its own.
+Owner BecomeOwner(Connection& connection);
+
+// Sends what makes a transaction the owner's, as its last statement: it fails in another term, with
+// the SQLSTATE kNotOwner, and the server then refuses the COMMIT behind it.
+void SendCommitNumber(Connection& connection, int64_t term, int64_t commits);
+inline constexpr std::string_view kNotOwner = "22012";  // division by zero
+
+}  // namespace comanda::db
