@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import tempfile
 
-from support.box import BINARY
 from support.waiting import PATIENCE_S
 
 USER = "postgres"  # the package makes it; the server refuses root
@@ -20,19 +19,6 @@ def programs():
     assert found, "no PostgreSQL: scripts/bootstrap test"
     assert int(found[-1].parts[-3]) >= 15, f"{found[-1]}: 15 or later is promised"
     return found[-1].parent
-
-
-def dialect(verb, text=""):
-    """What the engine of comanda-head says: the texts that comanda_dialect prints."""
-    done = subprocess.run([BINARY.parent / "comanda_dialect", verb], input=text, capture_output=True, text=True,
-                          timeout=PATIENCE_S * 4)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split("\0")[:-1]
-
-
-def schema():
-    """The statements that make the schema, as comanda-head runs them."""
-    return dialect("migrations")
 
 
 class Server:

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from postgresql import Server, dialect, schema
+from dialect import COLUMNS, catalogue_query, compared, schema
+from postgresql import Server
 
 SHADOW = "shadow"
 
@@ -16,11 +17,6 @@ def server():
     running.psql("CREATE SCHEMA live; SET search_path = live;" + ";".join(schema()))
     yield running
     running.close()
-
-
-def read():
-    (query,) = dialect("catalogue")
-    return f"SELECT coalesce(json_agg(r), '[]') FROM ({query}) AS r;"
 
 
 def split(output):
@@ -35,13 +31,12 @@ def split(output):
 
 def differences(server, change=""):
     """After the change, which is rolled back too."""
+    read = f"SELECT coalesce(json_agg(r), '[]') FROM ({catalogue_query()}) AS r;"
     found, wanted = split(server.psql(
-        f"BEGIN; SET LOCAL search_path = live; {change}; SET LOCAL search_path = live; {read()} CREATE SCHEMA {SHADOW};"
-        f"SET LOCAL search_path = {SHADOW}; {';'.join(schema())}; {read()} ROLLBACK;"))
-    columns = ("kind", "of_table", "name", "definition", "detail")
-    assert len(wanted) > 500 and set(wanted[0]) == set(columns)
-    texts = [str(len(found)), *(row[column] for row in found + wanted for column in columns)]
-    return dialect("compare", "".join(text + "\0" for text in texts))
+        f"BEGIN; SET LOCAL search_path = live; {change}; {read} CREATE SCHEMA {SHADOW};"
+        f"SET LOCAL search_path = {SHADOW}; {';'.join(schema())}; {read} ROLLBACK;"))
+    assert len(wanted) > 500 and set(wanted[0]) == set(COLUMNS)
+    return compared(found, wanted)
 
 
 def test_the_schema_is_as_the_migrations_make_it(server):

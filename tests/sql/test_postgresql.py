@@ -6,7 +6,8 @@ import re
 import pytest
 
 import source
-from postgresql import Server, schema
+from dialect import schema
+from postgresql import Server
 from source import closed
 
 # Whatever stands before the alias: FROM orders o, JOIN client c, (VALUES …) AS n.

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from postgresql import Server, dialect, schema
+from dialect import schema, translated
+from postgresql import Server
 from source import ROOT
 
 MIGRATIONS = ROOT / "src/app/migrations"
@@ -137,12 +138,12 @@ def test_the_base_is_what_the_script_makes():
 
 def test_the_base_is_said_in_words_of_postgresql():
     text = re.sub(r"^--.*\n", "", BASE.read_text(), flags=re.M)
-    assert dialect("translate", text) == [sql.strip() for sql in text.split(";\n")[:-1]]
+    assert translated(text) == [sql.strip() for sql in text.split(";\n")[:-1]]
 
 
 def test_the_program_begins_with_the_base_and_goes_on_with_every_later_migration():
     later = [path.read_text() for path in sorted(MIGRATIONS.glob("*.sql")) if path.name[:4] > BASE.name[:4]]
-    assert schema() == [sql for text in [BASE.read_text(), *later] for sql in dialect("translate", text)]
+    assert schema() == [sql for text in [BASE.read_text(), *later] for sql in translated(text)]
 
 
 def test_two_migrations_before_the_base_have_what_only_sqlite_does():
@@ -150,7 +151,7 @@ def test_two_migrations_before_the_base_have_what_only_sqlite_does():
     refused = {}
     for path in sorted(MIGRATIONS.glob("*.sql")):
         try:
-            dialect("translate", path.read_text())
+            translated(path.read_text())
         except AssertionError as why:
             refused[path.name] = re.search(r"for both engines \((.*?)\)", str(why))[1]
     assert refused == {"0004_lists.sql": "the function instr", "0019_codes.sql": "a text with letters before it"}
