@@ -1,7 +1,8 @@
 # Writes the source that holds files of a room, declared in src/<room>/embedded.h:
 #   cmake -DROOM=web "-DFILES=DocsHtml=docs.html DocsJs=docs.js" "-DMIGRATIONS=0001_x.sql" -DOUTPUT=FILE.cc -P scripts/embed.cmake
 # Each file becomes a function that returns its text, and a function <Function>Gzip that returns it compressed, as
-# it is stored. The files of MIGRATIONS, in migrations/ of the room, become Migrations().
+# it is stored. The files of MIGRATIONS, in migrations/ of the room or a folder of it, become Migrations(), in the order of their
+# names.
 get_filename_component(folder "${CMAKE_CURRENT_LIST_DIR}/../src/${ROOM}" ABSOLUTE)
 
 # bytes(<name> <file>): appends an array <name> with the gzipped content of the file. From JSON, line ends and indentation
@@ -48,7 +49,7 @@ endforeach()
 
 separate_arguments(migrations UNIX_COMMAND "${MIGRATIONS}")
 list(TRANSFORM migrations PREPEND "${folder}/migrations/")
-list(SORT migrations)
+list(SORT migrations COMPARE FILE_BASENAME)
 set(rows "")
 foreach(migration IN LISTS migrations)
   get_filename_component(name "${migration}" NAME_WE)

@@ -18,6 +18,7 @@
 #include "ops/health.h"
 #include "ops/local_name.h"
 #include "ops/systemd.h"
+#include "wire/problem.h"
 
 namespace comanda::app {
 namespace {
@@ -91,7 +92,8 @@ sigset_t HandledSignals() {
 
 }  // namespace
 
-App::App(const config::Options& options, db::DirectoryLock lock, Listeners listeners)
+App::App(const config::Options& options, db::DirectoryLock lock, Listeners listeners,
+         const std::optional<db::OwnerNote>& standby_note)
     : clock_(SystemClock(), ops::ClockIsSynchronised),
       options_(options),
       lock_(std::move(lock)),
@@ -108,6 +110,7 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
                .network = &network_},
       live_(process_,
             {.mode = auth::Mode::kLive,
+             .standby_note = standby_note,
              .upgrading = ops::NotifyUpgrading,
              .more_checks = [this](std::vector<http::Readiness>& checks) { AddReadiness(checks); },
              .authority_pem = [this] { return certificates_.authority_pem(); }}),
@@ -166,7 +169,14 @@ std::unique_ptr<Instance> App::OpenSandbox(const Upgrading& upgrading) {
 }
 
 wire::Handler App::LiveHandler() {
-  return [this](wire::Exchange& exchange) { live_.dispatcher().Handle(exchange); };
+  return [this](wire::Exchange& exchange) {
+    if (live_.environment().database().IsServing()) return live_.dispatcher().Handle(exchange);
+    Refusal refusal(Problem::kServiceUnavailable,
+                    "The database has not answered for some seconds; try again shortly.");
+    refusal.retry_after_s = 2;
+    exchange.response = wire::ProblemResponse(refusal, options_.errors_base, exchange.request.path,
+                                              exchange.request.request_id);
+  };
 }
 
 wire::Handler App::SandboxHandler() {

@@ -47,7 +47,9 @@ class App {
   // Opens and upgrades the databases, reads or makes the certificate, and listens. Blocks for the
   // time of an upgrade. Throws Refusal where a setting cannot be used, Fault where the system
   // refuses something: a file, an address, a thread.
-  App(const config::Options& options, db::DirectoryLock lock, Listeners listeners);
+  // `standby_note`: what this process has seen of the database while another one served it.
+  App(const config::Options& options, db::DirectoryLock lock, Listeners listeners,
+      const std::optional<db::OwnerNote>& standby_note);
   // Stops accepting, answers what was accepted, and closes the databases. Blocks for about 10 s at
   // most: clients that do not read their answers are then disconnected.
   ~App();

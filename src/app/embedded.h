@@ -15,6 +15,6 @@ std::string_view DemoJson();
 // The files migrations/NNNN_name.sql, in the order of their numbers.
 const std::vector<db::Migration>& Migrations();
 // The newest schema that this program knows.
-inline int64_t SchemaKnown() { return static_cast<int64_t>(Migrations().size()); }
+inline int64_t SchemaKnown() { return Migrations().back().number; }
 
 }  // namespace comanda::app

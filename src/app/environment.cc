@@ -25,13 +25,15 @@ namespace comanda::app {
 namespace {
 
 db::Settings DatabaseSettings(auth::Mode mode, const config::Options& options, db::DiskSpace& space,
-                              const Upgrading& upgrading, bool owns_directory) {
+                              const Upgrading& upgrading, bool owns_directory,
+                              const std::optional<db::OwnerNote>& standby_note) {
   db::Settings settings = StorageSettings(mode, options);
   settings.migrations = Migrations();
   settings.space = &space;
   settings.is_guest = mode == auth::Mode::kTest;
   settings.upgrading = upgrading;
   settings.is_onlooker = !owns_directory;
+  settings.standby_note = standby_note;
   return settings;
 }
 
@@ -106,7 +108,7 @@ auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
 }  // namespace
 
 Environment::Environment(auth::Mode mode, const Process& process, const Upgrading& upgrading,
-                         bool owns_directory)
+                         bool owns_directory, const std::optional<db::OwnerNote>& standby_note)
     : mode_(mode),
       options_(process.options),
       clock_(process.clock),
@@ -117,7 +119,7 @@ Environment::Environment(auth::Mode mode, const Process& process, const Upgradin
                       was_upgraded_ = true;
                       upgrading(step);
                     },
-                    owns_directory),
+                    owns_directory, standby_note),
                 clock_, process.heartbeats, process.metrics),
       checker_(FileName(mode), database_, space_, clock_),
       marks_(Checked(checker_, database_), clock_, Migrations().back().number),

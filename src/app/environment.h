@@ -5,6 +5,7 @@
 // (contract section 14), only what the process has one of (app/process.h).
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ class Environment {
   // `owns_directory` false, the directory is read-only and nothing is to be written. Fault where
   // the database cannot be used.
   Environment(auth::Mode mode, const Process& process, const Upgrading& upgrading,
-              bool owns_directory = true);
+              bool owns_directory = true,
+              const std::optional<db::OwnerNote>& standby_note = std::nullopt);
   ~Environment();
 
   auth::Mode mode() const { return mode_; }

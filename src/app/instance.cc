@@ -27,7 +27,8 @@ int WorkersOf(auth::Mode mode, const config::Options& options) {
 Instance::Instance(const Process& process, const InstanceSettings& settings)
     : process_(process),
       more_checks_(settings.more_checks),
-      environment_(settings.mode, process, settings.upgrading, settings.owns_directory),
+      environment_(settings.mode, process, settings.upgrading, settings.owns_directory,
+                   settings.standby_note),
       // Long polls may use half of the connections; the other half stays free.
       long_polls_(WorkersOf(settings.mode, process.options) / 2),
       long_polls_reader_(environment_.feed(), "long polls",

@@ -4,6 +4,7 @@
 // for it. A box has two: the live one, and the sandbox.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ int WorkersOf(auth::Mode mode, const config::Options& options);
 
 struct InstanceSettings {
   auth::Mode mode = auth::Mode::kLive;
+  std::optional<db::OwnerNote> standby_note = {};  // db::Settings::standby_note
   Upgrading upgrading;
   // Appends checks to those of /readyz. Called by any thread.
   std::function<void(std::vector<http::Readiness>& checks)> more_checks =

@@ -83,17 +83,6 @@ void NoteServed(const std::string& data_directory, const std::string& database,
   ReplaceFile(PathIn(data_directory), text, 0600);
 }
 
-// The device number is left out: it may change with each start of the machine.
-std::string FileIdentity(const std::string& path) {
-  struct statx found = {};
-  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &found) != 0) return "";
-  const bool has_birth = (found.stx_mask & STATX_BTIME) != 0;
-  return std::to_string(found.stx_ino) + " " +
-         (has_birth ? std::to_string(found.stx_btime.tv_sec) + "." +
-                          std::to_string(found.stx_btime.tv_nsec)
-                    : "0");
-}
-
 void NoteTrustedAuthority(const std::string& data_directory) {
   NoteServed(data_directory, kAuthority, {.file = "trusted 0"});
 }

@@ -16,7 +16,7 @@ namespace comanda::app {
 
 // The line of one database.
 struct Served {
-  std::string file;     // FileIdentity()
+  std::string file;     // db::Database::Identity()
   int64_t changes = 0;  // events::TotalOfChanges(), which never decreases within one file
   bool operator==(const Served&) const = default;
 };
@@ -27,9 +27,6 @@ std::optional<Served> FindServed(const std::string& data_directory, const std::s
 // Writes the line, and blocks until it is on disk. Fault if it cannot be written.
 void NoteServed(const std::string& data_directory, const std::string& database,
                 const Served& served);
-
-// Inode and birth time of the file as opaque text; empty if the file cannot be examined.
-std::string FileIdentity(const std::string& path);
 
 // Notes that devices trust the authority in DIR/tls. Fault where it cannot be written.
 void NoteTrustedAuthority(const std::string& data_directory);

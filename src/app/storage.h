@@ -49,8 +49,8 @@ void NoteServedNowAndThen(db::Database& database, auth::Mode mode, const config:
 // Returns when no other process serves the database; serves /healthz, /readyz and /metrics as the
 // standby meanwhile. Of an engine whose database several processes can reach.
 struct Awaited {
-  std::optional<db::OwnerNote> note;  // what was seen last of the other one
-  bool is_stopped = false;            // by SIGTERM or SIGINT: there is nothing to serve
+  std::optional<db::OwnerNote> note = {};  // what was seen last of the other one
+  bool is_stopped = false;                 // by SIGTERM or SIGINT: there is nothing to serve
 };
 Awaited AwaitDatabase(const config::Options& options, Listeners& listeners);
 
@@ -70,7 +70,7 @@ class Copies {
 
  private:
   const config::Options& options_;
-  metrics::Gauge last_good_gauge_;
+  std::optional<metrics::Gauge> last_good_gauge_;  // of a program that makes backups itself
 };
 
 }  // namespace comanda::app

@@ -60,6 +60,7 @@ enum class Problem : uint8_t {
   kInternalError,
   kNotImplemented,
   kServiceUnavailable,
+  kStandby,
   kVersionNotSupported,
 };
 

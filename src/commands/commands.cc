@@ -37,8 +37,11 @@ std::string Usage() {
 }
 
 const Command* Find(std::string_view name) {
-  const auto it = std::ranges::find(Commands(), name, &Command::name);
-  return it == Commands().end() ? nullptr : &*it;
+  for (const std::span<const Command> table : {Commands(), CommandsOfOthers()}) {
+    const auto found = std::ranges::find(table, name, &Command::name);
+    if (found != table.end()) return &*found;
+  }
+  return nullptr;
 }
 
 int Unknown(std::string_view name) {

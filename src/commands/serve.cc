@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/app.h"
+#include "app/storage.h"
 #include "base/concat.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -106,8 +107,11 @@ int Serve(Words words) {
   const config::Options options = load();
   std::optional<app::App> app;
   try {
-    app.emplace(options, Own(options.data_directory),
-                app::Listeners(ops::TakePassedDescriptors(), options));
+    db::DirectoryLock lock = Own(options.data_directory);
+    app::Listeners listeners(ops::TakePassedDescriptors(), options);
+    const app::Awaited awaited = app::AwaitDatabase(options, listeners);
+    if (awaited.is_stopped) return kExitDone;
+    app.emplace(options, std::move(lock), std::move(listeners), awaited.note);
   } catch (const Fault& fault) {
     const bool may_pass =
         fault.kind == Fault::Kind::kDiskFull || fault.kind == Fault::Kind::kDiskReadOnly;

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "commands/arguments.h"
+#include "commands/commands.h"
 
 namespace comanda::commands {
 
@@ -18,5 +18,7 @@ struct Command {
 
 // In the order in which --help lists them.
 std::span<const Command> Commands();
+// Commands of the other program, which say what to do instead.
+std::span<const Command> CommandsOfOthers();
 
 }  // namespace comanda::commands

@@ -492,8 +492,8 @@ constexpr bool NamesAreUnique() {
   for (size_t i = 0; i < kSettings.size(); ++i) {
     for (size_t j = i + 1; j < kSettings.size(); ++j) {
       if (kSettings[i].name == kSettings[j].name &&
-          (kSettings[i].program == kSettings[j].program ||
-           kSettings[i].program == Program::kBoth || kSettings[j].program == Program::kBoth)) {
+          (kSettings[i].program == kSettings[j].program || kSettings[i].program == Program::kBoth ||
+           kSettings[j].program == Program::kBoth)) {
         return false;
       }
     }

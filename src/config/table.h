@@ -20,8 +20,8 @@ struct Given {
   std::string_view where;
 };
 
-// Which program has a setting: `comanda`, whose database is files (SQLite), or `comanda-head`, whose
-// database is a server (PostgreSQL).
+// Which program has a setting: `comanda`, whose database is files (SQLite), or `comanda-head`,
+// whose database is a server (PostgreSQL).
 enum class Program : uint8_t { kBoth, kComanda, kHead };
 // The one that is linked.
 extern const Program kProgram;

@@ -52,6 +52,8 @@ OwnerNote Database::owner() const { return writer_->upkeep().note(); }
 
 bool Database::WentBack() const { return writer_->upkeep().went_back(); }
 
+std::string Database::Identity() const { return writer_->upkeep().identity(); }
+
 void Database::Stop() { writer_->Stop(); }
 
 bool Database::log_waits() const { return writer_->log_waits(); }

@@ -114,6 +114,9 @@ class Database {
   bool IsServing() const;
   OwnerNote owner() const;
   bool WentBack() const;
+  // Which database it is, in two words: it is another one where somebody has put a copy in its
+  // place.
+  std::string Identity() const;
 
   // Refuses new jobs with Fault kUnavailable, finishes those queued; returns when they are
   // answered. Reads go on.

@@ -22,6 +22,7 @@ struct OwnerNote {
   int64_t term = 0;
   int64_t commits = 0;
   std::string timeline;
+  std::string server;  // HOST:PORT of the database server; empty where it is not connected
 };
 
 // Thrown where a database cannot be opened because another process serves it: of an engine whose

@@ -116,6 +116,10 @@ constexpr std::array kRows = {
         Problem::kServiceUnavailable, "service_unavailable", 503,
         "The box cannot do this just now: it is stopping, very busy, or its disk is full. Try "
         "again after the seconds in Retry-After; /readyz says what is wrong."},
+    ProblemRow{
+        Problem::kStandby, "standby", 503,
+        "This is the second server of a head office: another one serves the database, and this one "
+        "takes over when it ends. Ask the other one, or again after the seconds in Retry-After."},
     ProblemRow{Problem::kVersionNotSupported, "version_not_supported", 505,
                "The request is not HTTP/1.1 or HTTP/1.0."},
 };

@@ -90,7 +90,7 @@ def cloud(_):
 
 def sql(_):
     """Prepares every SQL statement on PostgreSQL, and looks for those that SQLite would run by reading a whole table."""
-    return [build("release", "comanda_explain"), Pytest(["tests/sql"])]
+    return [build("release", "comanda_explain comanda_dialect"), Pytest(["tests/sql"])]
 
 
 def openapi(options):

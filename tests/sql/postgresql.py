@@ -1,14 +1,13 @@
 """A PostgreSQL server of the distribution, in a directory of its own, on a socket in it."""
 
+import json
 import os
 import pathlib
 import re
 import shutil
-import sqlite3
 import subprocess
 import tempfile
 
-from source import ROOT
 from support.waiting import PATIENCE_S
 
 USER = "postgres"  # the package makes it; the server refuses root
@@ -20,19 +19,6 @@ def programs():
     assert found, "no PostgreSQL: scripts/bootstrap test"
     assert int(found[-1].parts[-3]) >= 15, f"{found[-1]}: 15 or later is promised"
     return found[-1].parent
-
-
-def schema():
-    """The statements of the schema, in the order of their making, with the two changes that PostgreSQL needs."""
-    database = sqlite3.connect(":memory:")
-    for path in sorted((ROOT / "src/app/migrations").glob("*.sql")):
-        database.executescript(path.read_text())
-    rows = database.execute("SELECT type, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type DESC, rowid").fetchall()
-    for kind, sql in rows:
-        assert kind in ("table", "index"), f"{kind}: not portable"
-        sql = re.sub(r"--[^\n]*", "", sql)
-        sql = re.sub(r"\bINTEGER\b", "BIGINT", sql)
-        yield re.sub(r"\)\s*(STRICT|WITHOUT ROWID)(\s*,\s*(STRICT|WITHOUT ROWID))?\s*$", ")", sql)
 
 
 class Server:
@@ -64,15 +50,28 @@ class Server:
                               text=True, timeout=PATIENCE_S * 10, env={**os.environ, "LC_ALL": "C"})
         assert done.returncode == 0, f"{program}: {done.stdout}"
 
+    def _psql(self, script, *options):
+        return subprocess.run([str(self.bin / "psql"), "-X", "-q", "-h", self.directory, "-U", USER, "-d", "postgres", *options],
+                              input=script, capture_output=True, text=True, timeout=PATIENCE_S * 10,
+                              env={**os.environ, "LC_ALL": "C", "PGCLIENTENCODING": "UTF8"})
+
     def errors(self, statements):
         """What the server says of each, in their order: its error, or nothing."""
         script = "".join(f"\\warn @@{n}\n{sql}\n;\n" for n, sql in enumerate(statements))
-        done = subprocess.run([str(self.bin / "psql"), "-X", "-q", "-h", self.directory, "-U", USER, "-d", "postgres"],
-                              input=script, capture_output=True, text=True, timeout=PATIENCE_S * 10,
-                              env={**os.environ, "LC_ALL": "C", "PGCLIENTENCODING": "UTF8"})
+        done = self._psql(script)
         parts = re.split(r"^@@(\d+)\n", done.stderr, flags=re.M)
         assert parts[1::2] == [str(n) for n in range(len(statements))], done.stderr
         return [part.strip() for part in parts[2::2]]
+
+    def rows(self, query, schema="public"):
+        """As dictionaries by the names of the columns."""
+        return json.loads(self.psql(f"SET search_path = {schema};\nSELECT coalesce(json_agg(r), '[]') FROM ({query}) AS r;"))
+
+    def psql(self, script):
+        """What the script prints, bare; it fails with its first error."""
+        done = self._psql(script, "-v", "ON_ERROR_STOP=1", "-A", "-t", "-P", "pager=off")
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def errors_of_preparing(self, statements):
         return self.errors([f"PREPARE s{n} AS {sql}" for n, sql in enumerate(statements)])

@@ -1,12 +1,13 @@
-"""Every statement of the program is one that PostgreSQL 15 or later prepares, unchanged, on the same schema with BIGINT
-for INTEGER and without STRICT and WITHOUT ROWID."""
+"""Every statement of the program is one that PostgreSQL 15 or later prepares, unchanged, on the schema that comanda-head makes
+there."""
 
 import re
 
 import pytest
 
 import source
-from postgresql import Server, schema
+from dialect import schema
+from postgresql import Server
 from source import closed
 
 # Whatever stands before the alias: FROM orders o, JOIN client c, (VALUES …) AS n.
@@ -30,8 +31,7 @@ def server():
 @pytest.fixture(scope="module")
 def restaurant(server):
     """The server with the schema."""
-    statements = list(schema())
-    assert [error for error in server.errors(statements) if error] == []
+    assert [error for error in server.errors(schema()) if error] == []
     return server
 
 

@@ -29,6 +29,8 @@ def test_finds_nothing_in_the_source(tree):
 
 
 PLANTED = [
+    ("orders/orders.cc", '0;\n#include "engine/connection.h"\nint y = 0', "includes an engine of the database; only db/ may"),
+    ("db/writer.cc", '0;\n#include <sqlite3.h>\nint y = 0', "includes sqlite3.h; only db/sqlite/ may"),
     ("keys/store.cc", 'R"sql(SELECT id FROM company WHERE company_id = $1)sql"', "has SQL on company, which belongs to company"),
     ("keys/store.cc", 'R"sql(\n  SELECT k.id FROM api_key k\n  JOIN orders AS o ON o.id = k.id)sql"', "has SQL on orders"),
     ("menu/store.cc", 'R"sql(DELETE FROM event WHERE seq = $1)sql"', "has SQL on event, which belongs to events"),

@@ -19,10 +19,10 @@ namespace {
 
 std::string FileName(auth::Mode mode) { return std::string(Name(mode)) + ".db"; }
 
-Served ServedNow(db::Database& database, auth::Mode mode, const config::Options& options) {
-  return {.file = FileIdentity(DatabasePath(mode, options)),
-          .changes = database.Read(
-              [](db::Snapshot& snapshot) { return events::TotalOfChanges(snapshot); })};
+Served ServedNow(db::Database& database) {
+  return {.file = database.Identity(), .changes = database.Read([](db::Snapshot& snapshot) {
+            return events::TotalOfChanges(snapshot);
+          })};
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ db::Settings StorageSettings(auth::Mode mode, const config::Options& options) {
 bool WentBack(db::Database& database, auth::Mode mode, const config::Options& options,
               bool was_upgraded) {
   if (database.Read([](db::Snapshot& snapshot) { return db::IsBackup(snapshot); })) return true;
-  const Served now = ServedNow(database, mode, options);
+  const Served now = ServedNow(database);
   const auto noted = FindServed(options.data_directory, FileName(mode));
   if (!noted) return now.changes > 0 && !was_upgraded;
   return noted->file != now.file || now.changes < noted->changes;
@@ -66,7 +66,7 @@ bool WentBack(db::Database& database, auth::Mode mode, const config::Options& op
 void NoteTakenUp(db::Tx& tx) { db::TakeUp(tx); }
 
 void NoteServed(db::Database& database, auth::Mode mode, const config::Options& options) {
-  NoteServed(options.data_directory, FileName(mode), ServedNow(database, mode, options));
+  NoteServed(options.data_directory, FileName(mode), ServedNow(database));
 }
 
 void NoteServedNowAndThen(db::Database&, auth::Mode, const config::Options&) {}
@@ -76,7 +76,7 @@ Awaited AwaitDatabase(const config::Options&, Listeners&) { return {}; }
 Copies::Copies(const config::Options& options, metrics::Registry& metrics)
     : options_(options),
       last_good_gauge_(
-          metrics, "comanda_backup_last_good_timestamp_seconds",
+          std::in_place, metrics, "comanda_backup_last_good_timestamp_seconds",
           "The time of the last good rotating backup, in seconds since 1970; of several "
           "directories the oldest, 0 where one has none.",
           [&options] {

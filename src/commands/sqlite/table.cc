@@ -34,4 +34,6 @@ constexpr std::array kCommands = {
 
 std::span<const Command> Commands() { return kCommands; }
 
+std::span<const Command> CommandsOfOthers() { return {}; }
+
 }  // namespace comanda::commands

@@ -2,6 +2,7 @@
 
 #include <libpq-fe.h>
 #include <poll.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -24,6 +25,8 @@ constexpr size_t kStatementsMax = 512;
 constexpr int64_t kBeyondServerMs = 3'000;
 constexpr int kBeatEveryMs = 1'000;
 
+std::atomic<uint64_t> g_round_trips{0};
+
 constexpr Oid kBoolean = 16;  // pg_type.dat of the server
 
 std::string_view Or(const char* text, std::string_view other) {
@@ -36,6 +39,23 @@ std::string FirstLine(std::string_view text) {
   constexpr std::string_view kPrefix = "ERROR:  ";
   if (text.starts_with(kPrefix)) text.remove_prefix(kPrefix.size());
   return std::string(text);
+}
+
+// Its first line. A file that others may read is no secret.
+std::string ReadPassword(const std::string& path) {
+  if (path.empty()) return "";
+  struct stat found = {};
+  if (::stat(path.c_str(), &found) == 0 && (found.st_mode & 077) != 0) {
+    throw Fault(Fault::Kind::kInternal,
+                path +
+                    " holds the password of the database and may be read by others: `chmod 600 " +
+                    path + "`");
+  }
+  const std::optional<std::string> text = ReadFile(path);
+  if (!text) {
+    throw Fault(Fault::Kind::kInternal, "there is no " + path + " with the database's password");
+  }
+  return text->substr(0, text->find_first_of("\r\n"));
 }
 
 // What each host said, in one line.
@@ -124,8 +144,7 @@ Connection::Connection(const Settings& settings, Role role, const Clock& clock, 
 Connection::~Connection() { Close(); }
 
 void Connection::Open(const Settings& settings, Role role) {
-  const std::string password =
-      settings.password_file.empty() ? "" : TrimmedSecret(settings.password_file);
+  const std::string password = ReadPassword(settings.password_file);
   const std::string options =
       "-c search_path=" + settings.SchemaName() +
       " -c statement_timeout=" + std::to_string(StatementMaxMs(role)) +
@@ -136,7 +155,8 @@ void Connection::Open(const Settings& settings, Role role) {
   std::vector<std::pair<const char*, const char*>> words = {
       {"dbname", settings.database.c_str()},
       {"client_encoding", "UTF8"},
-      {"target_session_attrs", "read-write"},
+      // Readers have read-only transactions, of the server that takes writes.
+      {"target_session_attrs", role == Role::kWriter ? "read-write" : "primary"},
       {"connect_timeout", "3"},
       {"keepalives", "1"},
       {"keepalives_idle", "5"},
@@ -145,7 +165,6 @@ void Connection::Open(const Settings& settings, Role role) {
       {"application_name", "comanda-head"},
       {"options", options.c_str()},
   };
-  // A reader is asked with read-only transactions of its own, of the server that takes writes.
   if (!password.empty()) words.emplace_back("password", password.c_str());
   std::vector<const char*> names, values;
   for (const auto& [name, value] : words) {
@@ -308,6 +327,9 @@ bool Connection::Step(Statement& statement) {
 }
 
 void Connection::Finish(Statement& statement) {
+  // Neither side keeps more than that for the other.
+  constexpr size_t kDueMax = 256;
+  if (due_.size() >= kDueMax) Settle();
   Send(statement, false);
   statement.ended = true;
 }
@@ -466,7 +488,6 @@ void Connection::Flush() {
 void Connection::Collect() {
   if (due_.back().kind != Due::Kind::kSync) Sync();
   has_failed_ = false;
-  ++round_trips_;
   Flush();
   while (!due_.empty()) {
     const Due due = std::move(due_.front());
@@ -477,6 +498,7 @@ void Connection::Collect() {
     while (NextResult()) continue;  // until the end of this command's answers
   }
   if (answered_ms_) *answered_ms_ = clock_.MonotonicMs();
+  ++g_round_trips;
   if (has_failed_) throw failure();
 }
 
@@ -566,6 +588,8 @@ Fault Connection::failure() const {
 bool Connection::MustRunAgain() const {
   return trouble_ != Trouble::kNone && StateOf(state_).next == Next::kAgain;
 }
+
+uint64_t Connection::RoundTrips() { return g_round_trips; }
 
 bool Connection::IsUsable() {
   if (is_lost()) return false;

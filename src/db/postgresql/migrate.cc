@@ -48,10 +48,10 @@ bool Migrate(Connection& connection, const Settings& settings, Heartbeat& heartb
   const int64_t found = connection.Integer("SELECT version FROM schema_version");
   const int64_t known = settings.migrations.back().number;
   if (found > known) {
-    throw Fault(Fault::Kind::kInternal,
-                "the database has schema version " + std::to_string(found) +
-                    ", this program knows versions up to " + std::to_string(known) +
-                    ": it was used by a newer program, install that one");
+    throw Fault(Fault::Kind::kInternal, "the database has schema version " + std::to_string(found) +
+                                            ", this program knows versions up to " +
+                                            std::to_string(known) +
+                                            ": it was used by a newer program, install that one");
   }
   if (found == known) return false;
   const bool is_new = found == 0;
@@ -93,7 +93,8 @@ void RequireCatalogue(Connection& connection, const Settings& settings) {
   try {
     connection.Execute("CREATE SCHEMA comanda_wanted");
     connection.Execute("SET LOCAL search_path = comanda_wanted");
-    connection.Execute("CREATE TABLE owner (LIKE " + settings.SchemaName() + ".owner INCLUDING ALL)");
+    connection.Execute("CREATE TABLE owner (LIKE " + settings.SchemaName() +
+                       ".owner INCLUDING ALL)");
     connection.Execute("CREATE TABLE schema_version (LIKE " + settings.SchemaName() +
                        ".schema_version INCLUDING ALL)");
     for (const Migration& migration : settings.migrations) Apply(connection, migration, {});
@@ -113,8 +114,9 @@ void RequireCatalogue(Connection& connection, const Settings& settings) {
                  {{"database", settings.SchemaName()}, {"difference", difference.sentence}});
   }
   if (!forbidden.empty()) {
-    throw Fault(Fault::Kind::kInternal,
-                "the schema of the database was changed by hand, and cannot be served: " + forbidden);
+    throw Fault(
+        Fault::Kind::kInternal,
+        "the schema of the database was changed by hand, and cannot be served: " + forbidden);
   }
 }
 

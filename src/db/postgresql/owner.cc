@@ -14,6 +14,7 @@ constexpr Sql kRead = R"sql(SELECT term, commits, host FROM owner)sql";
 constexpr Sql kTakeOver = R"sql(
     UPDATE owner SET term = term + 1, host = $1 RETURNING term, commits, host
     )sql";
+// In another term there is no row, and the division by zero fails.
 constexpr Sql kNumber = R"sql(
     WITH owned AS (UPDATE owner SET commits = $2 WHERE term = $1 RETURNING term)
     SELECT 1 / count(*) FROM owned
@@ -60,7 +61,8 @@ void MakeOwnTables(Connection& connection, const Settings& settings) {
       connection.Integer("SELECT count(*) FROM pg_namespace WHERE nspname = " + named) > 0;
   const bool has_owner = has_schema && connection.Text("SELECT to_regclass('owner')") != "";
   if (has_owner) return;
-  if (has_schema && connection.Integer("SELECT count(*) FROM pg_tables WHERE schemaname = " + named) > 0) {
+  if (has_schema &&
+      connection.Integer("SELECT count(*) FROM pg_tables WHERE schemaname = " + named) > 0) {
     throw Fault(Fault::Kind::kInternal, "the schema " + schema +
                                             " of the database is another program's: name another "
                                             "database, or drop the schema");
@@ -91,6 +93,24 @@ std::string ReadTimeline(Connection& connection) {
       "ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END");
 }
 
+std::optional<OwnerNote> FindOwner(const Settings& settings, const Clock& clock) {
+  Connection connection(settings, Connection::Role::kReader, clock);
+  const int object = settings.is_guest ? 2 : 1;
+  const bool is_locked =
+      connection.Integer(
+          "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 "
+          "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+          "AND classid = " +
+          std::to_string(kLockClass) + " AND objid = " + std::to_string(object)) > 0;
+  if (!is_locked || connection.Text("SELECT to_regclass('owner')").empty()) return std::nullopt;
+  const Owner owner = ReadOwner(connection);
+  return OwnerNote{.host = owner.host,
+                   .term = owner.term,
+                   .commits = owner.commits,
+                   .timeline = ReadTimeline(connection),
+                   .server = connection.host()};
+}
+
 Owner BecomeOwner(Connection& connection) {
   connection.BeginWriting();
   const Owner owner = Taken(connection, kTakeOver, {HostName()}).ReadRow();
@@ -101,6 +121,11 @@ Owner BecomeOwner(Connection& connection) {
 void SendCommitNumber(Connection& connection, int64_t term, int64_t commits) {
   Taken taken(connection, kNumber, {term, commits});
   connection.Finish(taken.statement());
+}
+
+bool IsNotOwner(const Connection& connection) {
+  return connection.trouble() != Trouble::kNone && connection.state() == "22012" &&
+         connection.failure().cause.ends_with(kNumber.text());
 }
 
 }  // namespace comanda::db

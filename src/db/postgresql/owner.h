@@ -45,9 +45,13 @@ std::string ReadTimeline(Connection& connection);
 // The next term, in a transaction of its own.
 Owner BecomeOwner(Connection& connection);
 
-// Sends what makes a transaction the owner's, as its last statement: it fails in another term, with
-// the SQLSTATE kNotOwner, and the server then refuses the COMMIT behind it.
+// Sends what makes a transaction the owner's, as its last statement: it fails in another term, and
+// the server then refuses the COMMIT behind it.
 void SendCommitNumber(Connection& connection, int64_t term, int64_t commits);
-inline constexpr std::string_view kNotOwner = "22012";  // division by zero
+// Whether that is what has failed.
+bool IsNotOwner(const Connection& connection);
+
+// Who has the lock of that database now; nothing where nobody has. On a connection of its own.
+std::optional<OwnerNote> FindOwner(const Settings& settings, const Clock& clock);
 
 }  // namespace comanda::db

@@ -44,6 +44,11 @@ Upkeep::Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbea
       term_gauge_(
           metrics, "comanda_db_term", "How often the database was taken over by a process.",
           [this] { return static_cast<double>(note().term); }, settings.MetricLabels()) {
+  if (!settings_.is_guest) {
+    round_trips_gauge_.emplace(metrics, "comanda_db_round_trips_total",
+                               "How often the process has waited for the database server.",
+                               [] { return static_cast<double>(Connection::RoundTrips()); });
+  }
   RequireServer(*connection_);
   MakeOwnTables(*connection_, settings_);
   if (!TryLock(*connection_, settings_)) {
@@ -61,6 +66,9 @@ Upkeep::Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbea
     went_back_ = commits_ < seen.commits || (seen.timeline != timeline && commits_ != seen.commits);
   }
   NoteOwner(*connection_);
+  identity_ = connection_->Text(
+      "SELECT (SELECT system_identifier FROM pg_control_system()) || ' ' || "
+      "CAST(CAST(current_schema() AS regnamespace) AS oid)");
 }
 
 std::unique_ptr<Connection> Upkeep::Connect() {
@@ -79,7 +87,8 @@ void Upkeep::RequireServer(Connection& connection) {
   const Rule rules[] = {
       {"SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = current_database()",
        "UTF8", "make the database with ENCODING UTF8"},
-      {"SELECT CASE WHEN datcollate IN ('C', 'POSIX') THEN 'C' ELSE datcollate END FROM pg_database "
+      {"SELECT CASE WHEN datcollate IN ('C', 'POSIX') THEN 'C' ELSE datcollate END FROM "
+       "pg_database "
        "WHERE datname = current_database()",
        "C", "make the database with TEMPLATE template0 LOCALE 'C'"},
       {"SELECT CASE WHEN datctype IN ('C', 'POSIX') THEN 'C' ELSE datctype END FROM pg_database "
@@ -109,8 +118,14 @@ void Upkeep::NoteOwner(Connection& connection) {
   const Owner owner = ReadOwner(connection);
   const std::string timeline = ReadTimeline(connection);
   const std::lock_guard lock(mutex_);
-  note_ = {.host = owner.host, .term = owner.term, .commits = owner.commits, .timeline = timeline};
+  note_ = {.host = owner.host,
+           .term = owner.term,
+           .commits = owner.commits,
+           .timeline = timeline,
+           .server = connection.host()};
 }
+
+std::string Upkeep::identity() const { return identity_; }
 
 OwnerNote Upkeep::note() const {
   const std::lock_guard lock(mutex_);
@@ -138,7 +153,7 @@ void Upkeep::Commit() {
     SendCommitNumber(*connection_, term_, number);
     is_committed = connection_->Commit();
   } catch (const Fault&) {
-    if (connection_->state() == kNotOwner) EndProcess("another process has become the owner");
+    if (IsNotOwner(*connection_)) EndProcess("another process has become the owner");
     if (!connection_->is_lost() || !FindOut(number)) throw;
     is_committed = true;
     Confirm();
@@ -185,7 +200,7 @@ void Upkeep::Confirm() {
       SendCommitNumber(*connection_, term_, commits_);
       if (connection_->Commit() && !connection_->TakeWarning()) return;
     } catch (const Fault&) {
-      if (connection_->state() == kNotOwner) EndProcess("another process has become the owner");
+      if (IsNotOwner(*connection_)) EndProcess("another process has become the owner");
       if (!connection_->is_lost()) connection_->Rollback();
       while (connection_->is_lost() && clock_.MonotonicMs() < until_ms && !TryConnect()) {
         heartbeat_.Beat();
@@ -201,9 +216,8 @@ void Upkeep::Rollback() {
 }
 
 bool Upkeep::MustReconnect() const {
-  return connection_->is_lost() ||
-         (connection_->trouble() != Trouble::kNone &&
-          StateOf(connection_->state()).next == Next::kReconnect);
+  return connection_->is_lost() || (connection_->trouble() != Trouble::kNone &&
+                                    StateOf(connection_->state()).next == Next::kReconnect);
 }
 
 void Upkeep::BecomeFull() {
@@ -301,9 +315,11 @@ void Upkeep::WhenIdle(int64_t) {
 void Upkeep::KeepStatistics() {
   statistics_ms_ = clock_.MonotonicMs();
   std::vector<std::pair<std::string, int64_t>> grown;
-  Statement& statement = connection_->Take(
-      "SELECT CAST(relname AS text), n_live_tup FROM pg_stat_user_tables "
-      "WHERE schemaname = current_schema()");
+  constexpr Sql kRows = R"sql(
+      SELECT CAST(relname AS text), n_live_tup FROM pg_stat_user_tables
+      WHERE schemaname = current_schema()
+      )sql";
+  Statement& statement = connection_->Take(kRows);
   try {
     connection_->Bind(statement, nullptr, 0, Copies::kCopied);
     while (connection_->Step(statement)) {

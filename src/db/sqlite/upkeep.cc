@@ -8,6 +8,8 @@
 
 #include <sqlite3.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -369,6 +371,17 @@ void Upkeep::SetHealth(Health health, bool reopening) {
   reopening_ = reopening;
   disk_read_only_ = !writable_ && why_not_ == Fault::Kind::kDiskReadOnly;
   if (!read_only_) health_ = std::move(health);
+}
+
+// The device number is left out: it may change with each start of the machine.
+std::string Upkeep::identity() const {
+  struct statx found = {};
+  if (::statx(AT_FDCWD, settings_.path.c_str(), 0, STATX_INO | STATX_BTIME, &found) != 0) return "";
+  const bool has_birth = (found.stx_mask & STATX_BTIME) != 0;
+  return std::to_string(found.stx_ino) + " " +
+         (has_birth ? std::to_string(found.stx_btime.tv_sec) + "." +
+                          std::to_string(found.stx_btime.tv_nsec)
+                    : "0");
 }
 
 }  // namespace comanda::db

@@ -137,6 +137,7 @@ class Connection {
   Fault failure() const;
   void ClearTrouble() {
     trouble_ = Trouble::kNone;
+    state_.clear();
     met_damage_ = false;
   }
   // Whether a statement met what damage may explain, since the last ClearTrouble(): a page that the
@@ -167,8 +168,8 @@ class Connection {
     answered_ms_ = &answered_ms;
     answered_ms = clock_.MonotonicMs();
   }
-  // How often this connection has waited for the server.
-  uint64_t round_trips() const { return round_trips_; }
+  // How often the connections of this process have waited for the server.
+  static uint64_t RoundTrips();
 
  private:
   // What was sent and is not answered yet.
@@ -214,7 +215,6 @@ class Connection {
   std::function<void()> beat_;
   std::atomic<int64_t>* answered_ms_ = nullptr;
   uint64_t uses_ = 0;
-  uint64_t round_trips_ = 0;
   int running_ = 0;
   bool in_transaction_ = false;
   bool transaction_required_ = false;

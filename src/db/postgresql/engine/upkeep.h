@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -92,6 +93,8 @@ class Upkeep {
   OwnerNote note() const;
   // Whether commits are missing that this program, or the standby that it was, has seen.
   bool went_back() const { return went_back_; }
+  // Of the cluster of servers and of the schema in it.
+  std::string identity() const;
 
  private:
   struct Metrics {
@@ -134,7 +137,9 @@ class Upkeep {
   bool read_only_ = false;     // guarded by mutex_
   Health health_;              // guarded by mutex_
   OwnerNote note_;             // guarded by mutex_
+  std::string identity_;       // constant from the constructor on
   metrics::Gauge term_gauge_;
+  std::optional<metrics::Gauge> round_trips_gauge_;  // of the process, shown with the live database
 };
 
 }  // namespace comanda::db

@@ -109,6 +109,8 @@ class Upkeep {
   bool IsServing() const { return true; }
   OwnerNote note() const { return {}; }
   bool went_back() const { return false; }
+  // Inode and time of birth of the file.
+  std::string identity() const;
 
  private:
   std::unique_ptr<Connection> Open();
