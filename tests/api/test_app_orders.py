@@ -5,7 +5,6 @@ import json
 import random
 import re
 import signal
-import sqlite3
 import time
 
 import pytest
@@ -15,6 +14,8 @@ from support.box import ROOT
 from support.metrics import let_work
 from support.order_app import FAILURES, ORDER_OF, SECRET, OrderApp
 from support.orders import accepted
+
+pytestmark = pytest.mark.box_only
 
 DEMO = "0192f0a0-0001-7000-8000-000000000001"
 
@@ -352,8 +353,7 @@ def test_what_is_no_order_is_parked_and_the_others_go_on(restaurant, change, sai
     assert len(parked) == 1 and parked[0]["what"] == "event" and parked[0]["order"] == identity
     assert said in parked[0]["problem"], parked
     shop.wait(lambda: "1 parked" in json.dumps(shop.api.get("/readyz").json), hurry=False)
-    with contextlib.closing(shop.box.database()) as db:
-        assert db.execute("SELECT details FROM delivery_order WHERE external_id = ?", (identity,)).fetchone()["details"]
+    assert shop.box.value("SELECT details FROM delivery_order WHERE external_id = ?", identity)
     shop.app.orders[identity] = ORDER_OF["ifood"](1)  # the app mends it
     shop.command("retry", parked[0]["id"])
     shop.placed(2)
@@ -531,8 +531,7 @@ def test_a_command_that_never_gets_through_holds_up_its_own_order_alone(restaura
     assert failing not in dict(shop.app.told), "its later steps wait"
     shop.wait(lambda: f"1 late, such as {failing}" in json.dumps(shop.api.get("/readyz").json), hurry=False)
     shop.box.stop()
-    with contextlib.closing(sqlite3.connect(shop.box.data / "live.db")) as db, db:
-        db.execute("UPDATE delivery_command SET attempts = 1444 WHERE attempts > 0")  # those of a day
+    shop.box.execute("UPDATE delivery_command SET attempts = 1444 WHERE attempts > 0")  # those of a day
     shop.restart()
     [parked] = shop.wait(shop.parked, hurry=False)
     assert parked["id"] == f"{failing}/confirm" and "for a day" in parked["problem"]
@@ -565,8 +564,7 @@ def test_orders_that_an_app_does_not_show_hold_up_no_other_and_are_named(restaur
         state = shop.wait(lambda: " late" in (text := json.dumps(shop.api.get("/readyz").json)) and text, hurry=False)
         assert any(identity in state for identity in identities), state
         shop.box.stop()
-        with contextlib.closing(sqlite3.connect(shop.box.data / "live.db")) as db, db:
-            db.execute("UPDATE delivery_event SET attempts = 1444 WHERE attempts > 0")  # those of a day
+        shop.box.execute("UPDATE delivery_event SET attempts = 1444 WHERE attempts > 0")  # those of a day
         shop.restart()
         parked = shop.wait(lambda: (rows := shop.parked()) and len(rows) >= 2 and rows, hurry=False)
         words = "no such order" if way == "4xx" else "not shown for a day"
@@ -596,9 +594,7 @@ def test_while_an_app_is_down_no_command_is_late(restaurant):
     shop.app.at_call["confirm"] = (lambda: shop.app.answers.update({polls: [503] * 10_000, "confirm": [503] * 10_000}), None)
     shop.wait(lambda: "cannot be asked" in json.dumps(shop.api.get("/readyz").json))
     shop.let_work()
-    with contextlib.closing(shop.box.database()) as db:
-        [(attempts,)] = db.execute("SELECT attempts FROM delivery_command WHERE step = 0").fetchall()
-    assert attempts <= 1, "the one before the app was known to be down"
+    assert shop.box.value("SELECT attempts FROM delivery_command WHERE step = 0") <= 1, "the one before the app was known to be down"
     shop.app.answers.clear()
     shop.wait(lambda: [step for _, step in shop.app.told][:1] == ["confirm"])
 
@@ -640,8 +636,7 @@ def test_orders_that_nobody_accepts_are_counted(restaurant):
     assert any("comanda_delivery_unaccepted" in line and line.endswith(" 1") for line in text.splitlines())
     # With the clock of the row set back, half of the app's time is gone.
     shop.box.stop()
-    with sqlite3.connect(shop.box.data / "live.db") as db:
-        db.execute("UPDATE delivery_order SET received_at = received_at - 300000, accept_by = accept_by - 300000")
+    shop.box.execute("UPDATE delivery_order SET received_at = received_at - 300000, accept_by = accept_by - 300000")
     shop.restart()
     shop.box.wait_for_log("is not accepted")
 
@@ -653,10 +648,9 @@ def test_orders_that_the_cloud_brings_too_are_named(restaurant):
     shop.app.tell(identity, "CFM")
     shop.wait_status(shop.placed()[0]["id"], "PREPARING")
     shop.box.stop()
-    with contextlib.closing(sqlite3.connect(shop.box.data / "live.db")) as db, db:
-        db.execute("DELETE FROM delivery_order")
-        db.execute("UPDATE delivery_app SET position = 0")
-        db.execute("UPDATE event SET body = '' WHERE type = 'ORDER_CREATED'")
+    shop.box.execute("DELETE FROM delivery_order")
+    shop.box.execute("UPDATE delivery_app SET position = 0")
+    shop.box.execute("UPDATE event SET body = '' WHERE type = 'ORDER_CREATED'")
     shop.restart()
     shop.wait(lambda: "each may come twice" in json.dumps(shop.api.get("/readyz").json), hurry=False)
 
@@ -774,9 +768,7 @@ def test_details_that_never_come_are_parked_after_ten_minutes(restaurant):
     waits = [min(2 * 2**n, 60) for n in range(14)]
     assert 9.5 * 60 < sum(waits) < 11 * 60
     shop.box.stop()
-    with sqlite3.connect(shop.box.data / "live.db") as db:
-        db.execute("UPDATE delivery_event SET attempts = 14")  # as many tries as those waits make
-    db.close()
+    shop.box.execute("UPDATE delivery_event SET attempts = 14")  # as many tries as those waits make
     shop.restart()
     parked = shop.wait(shop.parked, hurry=False)
     assert parked[0]["order"] == identity and "no such order" in parked[0]["problem"]

@@ -3,7 +3,6 @@ name, empty texts, groups that nobody can satisfy."""
 
 import contextlib
 import json
-import sqlite3
 
 import pytest
 
@@ -103,9 +102,7 @@ def test_codes_of_an_import_are_cut_too(box, code, tmp_path):
 
     for sku in (f"\u00a0{code}\n", code):
         bring_in(sku)
-    with contextlib.closing(box.database()) as db:
-        assert [tuple(row) for row in db.execute("SELECT sku, sku_folded FROM variant WHERE sku = ?", [code])] == [
-            (code, code.lower())]
+    assert box.rows("SELECT sku, sku_folded FROM variant WHERE sku = ?", code) == [(code, code.lower())]
 
 
 # What an upgrade does with the codes of before.
@@ -113,23 +110,21 @@ def test_codes_of_an_import_are_cut_too(box, code, tmp_path):
 BEFORE = 18  # the last version of the database whose codes were stored as they were sent
 
 
+@pytest.mark.box_only
 def test_the_upgrade_cuts_codes_logs_twins_and_leaves_them():
     box = Box(options=["--sandbox-listen", ""])
     unpack(BEFORE, box.data)
-    with contextlib.closing(sqlite3.connect(box.data / "live.db")) as db:
-        rows = db.execute("SELECT id, product_id FROM variant WHERE sku IS NOT NULL ORDER BY id LIMIT 4").fetchall()
-        codes = ["\u00a0Alone\n", "Twin-1", "twin-1", " TWIN-1"]
-        for (variant, _), sku in zip(rows, codes, strict=True):
-            db.execute("UPDATE variant SET sku = ? WHERE id = ?", [sku, variant])
-        tags = dict(db.execute("SELECT id, version FROM product").fetchall())
-        db.commit()
+    rows = box.rows("SELECT id, product_id FROM variant WHERE sku IS NOT NULL ORDER BY id LIMIT 4")
+    codes = ["\u00a0Alone\n", "Twin-1", "twin-1", " TWIN-1"]
+    for (variant, _), sku in zip(rows, codes, strict=True):
+        box.execute("UPDATE variant SET sku = ? WHERE id = ?", sku, variant)
+    tags = dict(box.rows("SELECT id, version FROM product"))
     box.start()
     box.wait_for_log("skus that differ only in case")
     assert '"Twin-1' in box.log_text() or "Twin-1" in box.log_text()
-    with contextlib.closing(box.database()) as db:
-        stored = dict(tuple(row) for row in db.execute("SELECT id, sku FROM variant"))
-        assert [stored[variant] for variant, _ in rows] == ["Alone", *codes[1:]]
-        assert db.execute("SELECT version FROM product WHERE id = ?", [rows[0][1]]).fetchone()[0] == tags[rows[0][1]] + 1
+    stored = dict(box.rows("SELECT id, sku FROM variant"))
+    assert [stored[variant] for variant, _ in rows] == ["Alone", *codes[1:]]
+    assert box.value("SELECT version FROM product WHERE id = ?", rows[0][1]) == tags[rows[0][1]] + 1
     with contextlib.closing(box.client(box.make_key()["key"])) as api:
         for sku, (variant, _) in zip(["ALONE", "Twin-1", "twin-1"], rows, strict=False):
             order = api.add(api.place(), {"sku": sku, "quantity": 1, "variant_price": 1})

@@ -3,7 +3,6 @@
 import contextlib
 import http.client
 import re
-import sqlite3
 
 import pytest
 
@@ -44,12 +43,6 @@ class House:
     def new_key(self, **fields):
         return accepted(self.api.post(KEYS, {"name": "x", "scopes": ["orders:read"], **fields}), 201)
 
-    @contextlib.contextmanager
-    def writing(self):
-        """The database as someone else at the machine has it."""
-        with contextlib.closing(sqlite3.connect(self.box.data / "live.db", isolation_level=None)) as db:
-            yield db
-
     def order(self, **fields):
         return self.api.add(self.api.place(**fields), item(10))
 
@@ -73,8 +66,7 @@ def key_revoked(h):
 
 def key_expired(h):
     made = h.new_key()
-    with h.writing() as db:  # as if an hour had passed
-        db.execute("UPDATE api_key SET expires_at = created_at - 1, checksum = NULL WHERE id = ?", (made["id"],))
+    h.box.execute("UPDATE api_key SET expires_at = created_at - 1, checksum = NULL WHERE id = ?", made["id"])  # an hour passed
     h.box.stop()
     h.box.start()
     return h.with_key(made["key"])
@@ -82,9 +74,8 @@ def key_expired(h):
 
 def order_not_editable(h):
     order = h.order()
-    with h.writing() as db:
-        db.execute("UPDATE orders SET source = 'RAPPI', checksum = NULL WHERE id = ?", (order["id"],))
-        db.execute("UPDATE company_counter SET checksums_complete = 0, checksum = NULL")
+    h.box.execute("UPDATE orders SET source = 'RAPPI', checksum = NULL WHERE id = ?", order["id"])
+    h.box.execute("UPDATE company_counter SET checksums_complete = 0, checksum = NULL")
     return h.api.patch(path(order), {"comment": "x"})
 
 
@@ -109,19 +100,16 @@ def too_many_requests(h):
 
 
 def internal_error(h):
-    with h.writing() as db:  # a file that no version of ours has made
-        db.execute("ALTER TABLE order_status RENAME TO hidden")
-        try:
-            return h.api.post(ORDERS, {"service_type": "ONSITE"}, new_key())
-        finally:
-            db.execute("ALTER TABLE hidden RENAME TO order_status")
+    h.box.execute("ALTER TABLE order_status RENAME TO hidden")  # no version of ours has made it so
+    try:
+        return h.api.post(ORDERS, {"service_type": "ONSITE"}, new_key())
+    finally:
+        h.box.execute("ALTER TABLE hidden RENAME TO order_status")
 
 
 def service_unavailable(h):
-    with h.writing() as db:  # someone else's transaction keeps the server's waiting, until it gives up
-        db.execute("BEGIN IMMEDIATE")
+    with h.box.locked():  # keeps the server waiting, until it gives up
         answer = h.api.post(ORDERS, {"service_type": "ONSITE"}, new_key())
-        db.execute("ROLLBACK")
     assert int(answer.headers["retry-after"]) >= 1
     return answer
 

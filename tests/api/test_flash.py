@@ -3,8 +3,12 @@
 import contextlib
 import re
 
+import pytest
+
 from support.box import Box
 from support.orders import three_items
+
+pytestmark = pytest.mark.box_only
 
 LIVES = 20
 PAGE_BYTES = 1024
@@ -23,8 +27,8 @@ def test_an_orders_life_takes_little_of_the_log():
     box.bring_in("demo")
     box.start()
     items = three_items(box)
-    with contextlib.closing(box.client(box.make_key()["key"])) as client, contextlib.closing(box.database()) as database:
-        assert database.execute("PRAGMA page_size").fetchone()[0] == PAGE_BYTES
+    with contextlib.closing(box.client(box.make_key()["key"])) as client, box.database() as database:
+        assert database.rows("PRAGMA page_size") == [(PAGE_BYTES,)]
         client.sell(*items)
         before = log_pages(client)
         for _ in range(LIVES):

@@ -7,7 +7,7 @@ import pytest
 
 from support.box import Box
 from support.orders import (CARD_NUMBER, INSTANT, UUID, accepted, item, new_id, new_key, new_word, path, record_bytes,
-                            refused, rows)
+                            refused)
 
 CATEGORY = {"id", "name", "slug", "description", "image_url", "position", "visible", "products"}
 PRODUCT = {
@@ -69,14 +69,14 @@ def listed(api, product, query=""):
 
 
 def last_event(box, company):
-    ((seq,),) = rows(box, "SELECT event_seq FROM company_counter JOIN company USING (company_id) WHERE id = ?",
+    ((seq,),) = box.rows("SELECT event_seq FROM company_counter JOIN company USING (company_id) WHERE id = ?",
                      company)
     return seq
 
 
 def events_behind(box, company, seq):
     """[(type, subject_id, version, changes, body, note)] behind that one."""
-    return rows(box, "SELECT type, subject_id, subject_version, changes, body, note FROM event"
+    return box.rows("SELECT type, subject_id, subject_version, changes, body, note FROM event"
                 " JOIN company USING (company_id) WHERE company.id = ? AND seq > ? ORDER BY seq", company, seq)
 
 
@@ -154,7 +154,7 @@ def test_costs_are_for_menu_write_alone(api, reader, house, box, demo):
     for shown in (read(reader, product), listed(reader, product)):
         assert set(shown["variants"][0]) == VARIANT - {"cost"}
     assert b"cost" not in reader.get("/v1/menu").body
-    for kind, body in rows(box, "SELECT type, body FROM event WHERE subject_id = ?", product["id"]):
+    for kind, body in box.rows("SELECT type, body FROM event WHERE subject_id = ?", product["id"]):
         assert "cost" not in body, kind
 
 
@@ -710,7 +710,7 @@ def test_every_bad_row_is_listed_and_none_is_written(api, box, demo):
                 "products[4].category_id": "required", "products[5].variants[0].price": "must_not_be_negative",
                 "products[7].sku": "duplicate", "products[8].id": "duplicate", "products[9].sku": "duplicate",
                 "products[10].variants[0].price": "required", "products[11]": "wrong_type"})
-    assert rows(box, "SELECT * FROM variant WHERE sku = ?", fine) == []
+    assert box.rows("SELECT * FROM variant WHERE sku = ?", fine) == []
 
 
 def test_a_row_below_another_product_is_refused(api):
@@ -815,8 +815,8 @@ def stock(api, product):
 
 
 def warnings(box, order):
-    return [json.loads(note)["stock_warning"] for (note,) in rows(
-        box, "SELECT note FROM event WHERE subject_id = ? AND note <> '' ORDER BY seq", order["id"])]
+    return [json.loads(note)["stock_warning"] for (note,) in box.rows(
+        "SELECT note FROM event WHERE subject_id = ? AND note <> '' ORDER BY seq", order["id"])]
 
 
 def test_stock_falls_and_returns_without_a_change(api, box, counted):
@@ -946,7 +946,7 @@ def test_an_import_shows_at_once_and_leaves_the_stock(demo):
             assert moved["sku"] in [v["sku"] for v in listed(api, second)["variants"]]
             assert listed(api, second) == read(api, second)
             assert api.send("GET", "/v1/menu", headers={"If-None-Match": tag}).status == 200
-            ((stale,),) = rows(box, "SELECT count(*) FROM product p LEFT JOIN product_record r ON"
+            ((stale,),) = box.rows("SELECT count(*) FROM product p LEFT JOIN product_record r ON"
                                " r.product_id = p.id AND r.version = p.version WHERE r.product_id IS NULL")
             assert stale == 0
     finally:

@@ -11,6 +11,8 @@ from support.box import Box
 from support.orders import accepted, path
 from support.past import NEWEST, VERSIONS, check_upgraded, look, orders_told, unpack
 
+pytestmark = pytest.mark.box_only
+
 
 def test_a_database_of_the_version_before_the_newest_is_kept():
     assert VERSIONS[0] == 1 and VERSIONS[-1] == NEWEST - 1, "a new migration needs past/N.db.xz of the version before it"
@@ -53,8 +55,7 @@ def test_an_old_order_gets_its_business_day_and_keeps_it(version):
                 assert written["business_day"] == day
         listed = {row["id"]: row["business_day"] for row in client.get("/v1/orders?per_page=100").data}
         assert len(listed) == len(orders_told(version)) and all(listed.values())
-    with contextlib.closing(box.database()) as database:
-        kept = dict(database.execute("SELECT id, business_day FROM orders"))
+    kept = dict(box.rows("SELECT id, business_day FROM orders"))
     assert all(kept[told["id"]] for told in orders_told(version) if told["status"] != "CANCELLED")
     assert box.command("verify", "--data", str(box.data)).returncode == 0
     assert box.discard() == 0

@@ -3,7 +3,6 @@
 import contextlib
 import copy
 import json
-import sqlite3
 
 import pytest
 
@@ -36,10 +35,8 @@ def test_an_order_of_another_channel_is_moved_and_delivered_but_not_edited(own_b
         order = api.add(order, item(10))
         order = api.pay(order, 4)
         order = accepted(api.post(path(order, "discounts"), {"type": "AMOUNT", "value": 1}))
-    with contextlib.closing(sqlite3.connect(own_box.data / "live.db")) as db:
-        db.execute("UPDATE orders SET source = 'RAPPI', checksum = NULL")
-        db.execute("UPDATE company_counter SET checksums_complete = 0, checksum = NULL")
-        db.commit()
+    own_box.execute("UPDATE orders SET source = 'RAPPI', checksum = NULL")
+    own_box.execute("UPDATE company_counter SET checksums_complete = 0, checksum = NULL")
     with served(own_box, key) as api:
         for answer in [
                 api.patch(path(order), {"order_title": "x"}), api.patch(path(order), {"comment": "x"}),

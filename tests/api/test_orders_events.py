@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from support.orders import accepted, in_days, item, new_id, new_key, news, path, read, rows
+from support.orders import accepted, in_days, item, new_id, new_key, news, path, read
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_every_event_carries_the_record_after_its_change(api, box):
     order = dinner(api, 10)
     api.pay(order, 10)
     last = api.advance(order, "FINALIZED")
-    events = rows(box, "SELECT subject_type, subject_version, at, body FROM event WHERE subject_id = ?"
+    events = box.rows("SELECT subject_type, subject_version, at, body FROM event WHERE subject_id = ?"
                        " ORDER BY seq", order["id"])
     assert [version for _, version, _, _ in events] == [1, 2, 3, 4]
     for kind, version, at, body in events:
@@ -203,7 +203,7 @@ def stamp(at_ms):
 def test_event_numbers_have_no_gaps_and_their_ids_never_repeat(api, box, house):
     for _ in range(5):
         dinner(api, 10)
-    events = rows(box, "SELECT seq, event_id FROM event e JOIN company c USING (company_id) WHERE c.id = ?"
+    events = box.rows("SELECT seq, event_id FROM event e JOIN company c USING (company_id) WHERE c.id = ?"
                        " ORDER BY seq", house.id)
     assert [seq for seq, _ in events] == list(range(events[0][0], events[0][0] + len(events)))
     assert len({event_id for _, event_id in events}) == len(events)

@@ -2,7 +2,6 @@
 
 import concurrent.futures
 import contextlib
-import sqlite3
 
 import pytest
 
@@ -284,10 +283,8 @@ def own_box(tmp_path):
 
 def forget_stored_answers(box):
     """As after the days that they are kept."""
-    with contextlib.closing(sqlite3.connect(box.data / "live.db")) as db:
-        db.execute("DELETE FROM idempotency")
-        db.execute("UPDATE company_counter SET log_start = event_seq + 1, checksum = NULL")
-        db.commit()
+    box.execute("DELETE FROM idempotency")
+    box.execute("UPDATE company_counter SET log_start = event_seq + 1, checksum = NULL")
 
 
 def test_answers_are_kept_over_a_restart(own_box):

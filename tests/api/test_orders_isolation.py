@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from support.orders import accepted, item, new_key, path, read, refused, rows
+from support.orders import accepted, item, new_key, path, read, refused
 from support.routes import ROUTES
 
 # Bodies with which each write would succeed for the order's own company.
@@ -45,7 +45,7 @@ def secrets(box, key, demo, house):
         order = accepted(api.put(path(order, "rider"), {"name": "secret rider"}))
     made = box.make_key(company=demo["id"], name="secret key")
     product, _ = house.products_with_variants()
-    ((category,),) = rows(box, "SELECT category_id FROM product WHERE id = ?", product["id"])
+    category = box.value("SELECT category_id FROM product WHERE id = ?", product["id"])
     with contextlib.closing(box.client(key)) as api:
         hook = accepted(api.post("/v1/webhooks", {"webhook_url": "https://receiver.example/secret"}), 201)
     ids = {"/v1/webhooks": hook["id"], "/v1/orders": order["id"], "/auth/api-keys": made["id"], "/v1/menu/products": product["id"],

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from support.orders import (INSTANT, UUID, accepted, exact, in_days, item, path, read, record_bytes, rows)
+from support.orders import INSTANT, UUID, accepted, exact, in_days, item, path, read, record_bytes
 
 NUMBER = re.compile(r"(?:0|[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9])")  # the shortest exact decimal
 
@@ -147,7 +147,7 @@ def test_list_detail_event_and_every_answer_are_the_same_bytes(api, box, house):
     assert record_bytes(detail) == record and detail.etag == last.etag
     listed = api.get("/v1/orders?filter[reference]=" + order["reference"])
     assert listed.body.startswith(b'{"data":[' + record + b'],"pagination":{')
-    ((version, body),) = rows(box, "SELECT subject_version, body FROM event WHERE subject_id = ?"
+    ((version, body),) = box.rows("SELECT subject_version, body FROM event WHERE subject_id = ?"
                                    " ORDER BY seq DESC LIMIT 1", order["id"])
     assert body.encode() == record and version == last.data["version"]
 

@@ -45,8 +45,7 @@ def place_while(box, key, more, tills):
 
 
 def ids_of(box):
-    with contextlib.closing(box.database()) as db:
-        return {row["id"] for row in db.execute("SELECT id FROM orders")}
+    return {id for (id,) in box.rows("SELECT id FROM orders")}
 
 
 @pytest.mark.parametrize("sort", ["-created_at", "created_at", "-updated_at", "total", "order_number",

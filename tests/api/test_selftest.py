@@ -12,7 +12,7 @@ import pytest
 
 from support.altering_proxy import AlteringProxy
 from support.box import BINARY, PATIENCE_S, RUNNER, Box, free_port
-from support.orders import UUID, rows
+from support.orders import UUID
 from support.raw import Wire, head
 from support.strict_cloud import StrictCloud, demo_company
 
@@ -76,9 +76,9 @@ def test_currencies_with_other_decimals_pass(box, ca, place, currency, decimals,
 
 
 def test_what_it_leaves_behind_is_cancelled_and_named(box, key, demo, ca, api):
-    before = {r[0] for r in rows(box, "SELECT id FROM orders")}
+    before = {r[0] for r in box.rows("SELECT id FROM orders")}
     told = report(at(box), key, *ca)
-    made = {r[0] for r in rows(box, "SELECT id FROM orders")} - before
+    made = {r[0] for r in box.rows("SELECT id FROM orders")} - before
     left = {kind: [r for r in told["left_behind"] if r["kind"] == kind] for kind in ("order", "product", "key")}
     assert sum(map(len, left.values())) == len(told["left_behind"])
     assert {r["id"] for r in left["order"]} == made and len(made) == 3
@@ -144,7 +144,7 @@ def test_the_data_directory_tells_the_authority(box, key):
 
 def test_a_key_that_may_only_read_orders_leaves_the_rest_unchecked(box, demo, ca):
     key = box.make_key(scopes="orders:read", company=demo["id"])["key"]
-    before = rows(box, "SELECT count(*) FROM orders")
+    before = box.rows("SELECT count(*) FROM orders")
     told = report(at(box), key, *ca)
     assert named(told, "differs") == {}
     unchecked = named(told, "not_checked")
@@ -156,7 +156,7 @@ def test_a_key_that_may_only_read_orders_leaves_the_rest_unchecked(box, demo, ca
             "A key without the scope is told which one it lacks"} <= set(named(told, "ok"))
     assert unchecked["Webhooks are listed page by page"]["note"] == "the key lacks webhooks:read"
     assert unchecked["A webhook is created"]["note"] == "the key lacks webhooks:read and webhooks:write"
-    assert told["left_behind"] == [] and rows(box, "SELECT count(*) FROM orders") == before
+    assert told["left_behind"] == [] and box.rows("SELECT count(*) FROM orders") == before
 
 
 def test_a_key_that_may_only_write_orders_still_tidies_up(box, demo, ca, api):
@@ -239,11 +239,11 @@ def walk_until_ctrl_c(box, key, method, path_begin, path_end=""):
 
 
 def test_ctrl_c_still_tidies_up(box, key, api):
-    before = {r[0] for r in rows(box, "SELECT id FROM orders")}
+    before = {r[0] for r in box.rows("SELECT id FROM orders")}
     told = walk_until_ctrl_c(box, key, "POST", "/v1/orders/", "/combos")
     assert "An order is created" in told
     assert "not checked" in told and ": interrupted\n" in told and "CANCELLED" in told
-    for order in {r[0] for r in rows(box, "SELECT id FROM orders")} - before:
+    for order in {r[0] for r in box.rows("SELECT id FROM orders")} - before:
         assert api.get("/v1/orders/" + order).data["status"] == "CANCELLED"
 
 

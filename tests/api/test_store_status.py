@@ -29,6 +29,8 @@ from support.orders import accepted, refused
 from support.raw import Wire, head
 from support.waiting import wait_until
 
+pytestmark = pytest.mark.box_only
+
 PATH = "/v1/stores/status"
 FIELDS = ["provider_name", "store_status", "reason", "until", "checked_at"]
 OF_PERU = ["didi_food", "pedidosya", "rappi"]
@@ -312,8 +314,7 @@ def test_a_secret_is_nowhere_to_be_seen(shop):
     for text in seen:
         assert SECRET not in text and TOKEN not in text
     assert "provider.added" in seen[5]
-    for file in shop.box.data.glob("*.db*"):
-        assert SECRET.encode() not in file.read_bytes()
+    assert SECRET.encode() not in shop.box.databases.contents()
 
 
 def test_no_part_of_a_secret_is_left_where_its_words_are_cut(shop):
@@ -365,9 +366,8 @@ def test_a_file_that_is_wrong_changes_nothing(shop):
 
 def test_a_state_seen_twice_in_a_row_is_an_event(shop):
     def changes():
-        with contextlib.closing(shop.box.database()) as db:
-            return [json.loads(row["body"]) for row in db.execute(
-                "SELECT body FROM event WHERE type = 'STORE_STATUS_CHANGED' AND subject_type = 'store' ORDER BY seq")]
+        return [json.loads(body) for (body,) in shop.box.rows(
+            "SELECT body FROM event WHERE type = 'STORE_STATUS_CHANGED' AND subject_type = 'store' ORDER BY seq")]
 
     def looked():
         """Three look-ups in the background. The third begins when the states of the first two have had their effect."""

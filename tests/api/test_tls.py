@@ -250,7 +250,7 @@ def test_files_that_cannot_be_read_leave_the_old_settings_in_force(owned, tmp_pa
     box = owned(pair, trusted)
     pair.key.unlink()
     pair.key.mkdir()
-    (box.data / "comanda.conf").write_text("hosts = other.example\n")
+    box.settings = "hosts = other.example\n"
     box.signal(signal.SIGHUP)
     box.wait_for_log("not applied")
     assert subject(box) == "good"
@@ -448,7 +448,7 @@ def test_a_new_authority_is_made_where_a_person_says_so(trusted):
 def test_there_is_no_authority_to_renew_beside_the_owners_certificate(owned, tmp_path):
     pair = make_pair(tmp_path, "owner")
     box = owned(pair)
-    (box.data / "comanda.conf").write_text(f"tls_certificate = {pair.certificate}\ntls_key = {pair.key}\n")
+    box.settings = f"tls_certificate = {pair.certificate}\ntls_key = {pair.key}\n"
     result = box.command("tls", "renew-authority", "--yes", "--data", str(box.data), check=False)
     assert result.returncode == 1 and "no authority to renew" in result.stderr
     assert not box.cafile.with_name("ca.crt").exists()

@@ -97,7 +97,7 @@ def test_a_new_bare_name_is_left_out_and_everything_else_goes_on(tmp_path):
         assert {"caja2", "shop.example"}.isdisjoint(names.get_values_for_type(x509.DNSName))
         assert "without=\"caja2 shop.example\"" in box.log_text()
         assert box.cafile.read_bytes() == authority
-        (box.data / "comanda.conf").write_text("hosts = caja2,shop.example\n")
+        box.settings = "hosts = caja2,shop.example\n"
         box.command("tls", "renew-authority", "--yes", "--data", str(box.data))
         assert box.stop() == 0
         box.start()

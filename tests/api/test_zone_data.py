@@ -7,7 +7,6 @@ import json
 import pathlib
 import shutil
 import signal
-import sqlite3
 import zoneinfo
 
 import pytest
@@ -156,10 +155,10 @@ def test_a_system_that_has_only_the_old_name_keeps_it_until_it_is_upgraded(box, 
 
 def set_zone(box, name):
     """As a program stored it that knew no old names."""
-    with contextlib.closing(sqlite3.connect(box.data / "live.db")) as db, db:
-        assert db.execute("UPDATE company SET timezone = ?", (name,)).rowcount > 0
+    assert box.execute("UPDATE company SET timezone = ?", name) > 0
 
 
+@pytest.mark.box_only
 @pytest.mark.parametrize("version", sorted({VERSIONS[0], *VERSIONS[::5], VERSIONS[-1]}))
 def test_an_upgrade_makes_the_name_of_an_older_program_todays(box, version):
     unpack(version, box.data)
@@ -171,9 +170,8 @@ def test_an_upgrade_makes_the_name_of_an_older_program_todays(box, version):
         assert client.get("/v1/company").data["timezone"] == TODAY
         sells(client, zoneinfo.ZoneInfo(TODAY))
     assert check(box) is None
-    with contextlib.closing(box.database()) as db:
-        assert db.execute("PRAGMA user_version").fetchone()[0] == NEWEST
-        assert {row[0] for row in db.execute("SELECT utc_offset_s FROM company")} == {-3 * 3600}
+    assert box.value("PRAGMA user_version") == NEWEST
+    assert set(box.rows("SELECT utc_offset_s FROM company")) == {(-3 * 3600,)}
 
 
 # No data
@@ -282,8 +280,7 @@ def test_daylight_saving_time_that_ends_while_the_data_are_missing(zones, tmp_pa
     key = box.make_key()["key"]
 
     def offset():
-        with contextlib.closing(box.database()) as db:
-            return db.execute("SELECT utc_offset_s FROM company").fetchone()[0]
+        return box.value("SELECT utc_offset_s FROM company")
 
     def finds(day, order):
         with contextlib.closing(box.client(key)) as client:
@@ -391,6 +388,7 @@ def test_a_name_whose_data_are_missing_is_refused_with_the_command_that_helps(bo
 # Commands
 
 
+@pytest.mark.box_only
 def test_the_commands_look_at_it_and_say_it(box, zones, tmp_path):
     box.bring_in("demo")
     box.command("backup", str(tmp_path / "backup"), "--data", str(box.data))
@@ -418,6 +416,7 @@ def test_the_commands_look_at_it_and_say_it(box, zones, tmp_path):
     said(False)
 
 
+@pytest.mark.box_only
 def test_a_restore_to_a_machine_without_the_data_says_it_and_goes_on_with_the_offset(box, zones, tmp_path):
     box.bring_in("demo")
     box.start()
@@ -432,6 +431,7 @@ def test_a_restore_to_a_machine_without_the_data_says_it_and_goes_on_with_the_of
         sells(client, LIMA)
 
 
+@pytest.mark.box_only
 def test_a_restored_database_has_todays_name(box, tmp_path):
     box.bring_in("demo")
     box.start()

@@ -63,8 +63,8 @@ def burst(shop, count):
         shop.app.place(ORDER_OF[APP](next(numbers)))
     shop.hurry()
     deadline = time.monotonic() + 10 * PATIENCE_S
-    with contextlib.closing(shop.box.database()) as db:
-        while shop.app.queue or db.execute("SELECT 1 FROM delivery_event WHERE state = 'waiting' LIMIT 1").fetchone():
+    with shop.box.database(writes=False) as db:
+        while shop.app.queue or db.rows("SELECT 1 FROM delivery_event WHERE state = 'waiting' LIMIT 1"):
             assert time.monotonic() < deadline, shop.box.log_text()[-2000:]
             time.sleep(LOOK_S)
 

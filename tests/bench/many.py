@@ -52,8 +52,7 @@ class Reader:
         self.keep_line()
 
     def column(self, sql, *values):
-        with contextlib.closing(self.box.database()) as db:
-            return [row[0] for row in db.execute(sql, values)]
+        return [value for (value,) in self.box.rows(sql, *values)]
 
     def wait_until_quiet(self):
         while True:

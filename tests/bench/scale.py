@@ -83,17 +83,16 @@ class Scale:
 
     def walks(self):
         snapshot = self.client.get("/v1/orders").headers["x-snapshot"]
-        with contextlib.closing(self.box.database()) as db:
-            newer = db.execute("SELECT created_seq FROM orders ORDER BY created_seq DESC LIMIT 1 OFFSET 1000").fetchone()[0]
+        newer = self.box.value("SELECT created_seq FROM orders ORDER BY created_seq DESC LIMIT 1 OFFSET 1000")
         deep = self.orders * 9 // 10 // (PER_PAGE + RUNS)
         self.list("deep page of a walk", f"page={deep}&filter[snapshot]={snapshot}")
         self.list("deep page, 1000 orders since", f"page={deep}&filter[snapshot]={newer}")
 
     def filters(self):
-        with contextlib.closing(self.box.database()) as db:
-            found = db.execute("SELECT client_id, id, public_id, reference FROM orders WHERE client_id IS NOT NULL "
-                               "ORDER BY created_at DESC LIMIT 1 OFFSET 100").fetchone()
-            table = db.execute("SELECT table_id FROM orders WHERE table_id IS NOT NULL LIMIT 1").fetchone()[0]
+        ((client_id, public_id, reference),) = self.box.rows(
+            "SELECT client_id, public_id, reference FROM orders WHERE client_id IS NOT NULL "
+            "ORDER BY created_at DESC LIMIT 1 OFFSET 100")
+        table = self.box.value("SELECT table_id FROM orders WHERE table_id IS NOT NULL LIMIT 1")
         day = lambda days: (datetime.date.today() - datetime.timedelta(days)).isoformat()
         instant = lambda days: (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days)).strftime("%Y-%m-%dT%H:%M:%SZ")
         deep = self.orders // 2 // PER_PAGE
@@ -113,14 +112,14 @@ class Scale:
         self.list("service_type, deep page", f"filter[service_type]=TABLE&page={deep // 4}")
         self.list("delivery_status: rare", "filter[delivery_status]=NOT_DELIVERED")
         self.list("delivery_status: rare, by total", "filter[delivery_status]=NOT_DELIVERED&sort=total")
-        self.list("client_id", f"filter[client_id]={found['client_id']}")
+        self.list("client_id", f"filter[client_id]={client_id}")
         self.list("table_id", f"filter[table_id]={table}")
         self.list("table_id, sorted by total", f"filter[table_id]={table}&sort=total")
         self.list("table_id, sorted by update", f"filter[table_id]={table}&sort=-updated_at")
         self.list("table_id, of one status, by number", f"filter[table_id]={table}&filter[status]=FINALIZED&sort=order_number")
-        self.list("client_id, sorted by total", f"filter[client_id]={found['client_id']}&sort=total")
-        self.list("reference", f"filter[reference]={found['reference']}")
-        self.list("public_id", f"filter[public_id]={found['public_id']}")
+        self.list("client_id, sorted by total", f"filter[client_id]={client_id}&sort=total")
+        self.list("reference", f"filter[reference]={reference}")
+        self.list("public_id", f"filter[public_id]={public_id}")
         self.list("one day", f"filter[start_date]={day(40)}&filter[end_date]={day(40)}")
         self.list("a year", f"filter[start_date]={day(365)}&filter[end_date]={day(1)}")
         self.list("a year, sorted by total", f"filter[start_date]={day(365)}&filter[end_date]={day(1)}&sort=total")

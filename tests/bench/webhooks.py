@@ -113,8 +113,7 @@ def place_many(server, count):
 
 
 def last_seq(server):
-    with contextlib.closing(server.box.database()) as db:
-        return db.execute("SELECT max(event_seq) FROM company_counter").fetchone()[0]
+    return server.box.value("SELECT max(event_seq) FROM company_counter")
 
 
 # Rates

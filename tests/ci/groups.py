@@ -16,6 +16,8 @@ FRESH_TESTS = ["style units", "api"]  # --quick in halves
 
 # In these, a test that fails once is a defect: it repeats by its seed, or shows a race that is rarely seen.
 SINGLE_FAILURE_IS_RED = {"hostile", "model", "races"}
+# These run on either engine of the database (--engine).
+BOTH_ENGINES = {"api", "model", "cloud", "hostile"}
 # Begun when no other group runs and nothing is compiled.
 MEASURES = {"bench"}
 # What is compiled at low priority while earlier groups run.
@@ -33,10 +35,14 @@ def any_of(names):
 
 
 class Options:
-    """How the groups are to run: `part` of `parts`, quick or long."""
+    """How the groups are to run: `part` of `parts`, quick or long, on which engine of the database."""
 
-    def __init__(self, quick=False, long=False, part=0, parts=1):
-        self.quick, self.long, self.part, self.parts = quick, long, part, parts
+    def __init__(self, quick=False, long=False, part=0, parts=1, engine="sqlite"):
+        self.quick, self.long, self.part, self.parts, self.engine = quick, long, part, parts, engine
+
+    def build(self):
+        """The program, and the one for the other engine where the tests run on it."""
+        return build("release") if self.engine == "sqlite" else build("release", "comanda comanda-head")
 
     def part_of_tests(self):
         return {"COMANDA_PART": f"{self.part}/{self.parts}"}
@@ -74,18 +80,18 @@ def units(options):
     return [build("release", "all units"), Ctest("release", environment=histories), Pytest(["tests/binary"])]
 
 
-def api(_):
-    return [build("release"), Pytest(["tests/api", "tests/board"], 6)]
+def api(options):
+    return [options.build(), Pytest(["tests/api", "tests/board"], 6)]
 
 
-def model(_):
+def model(options):
     """Random histories, and random queries of lists and reports, compared with models."""
-    return [build("release"), Pytest(["tests/model"], 2, by_file=True)]
+    return [options.build(), Pytest(["tests/model"], 2, by_file=True)]
 
 
-def cloud(_):
+def cloud(options):
     """Boxes that are linked with a cloud, over lines that fail."""
-    return [build("release"), Pytest(["tests/cloud"], 3)]
+    return [options.build(), Pytest(["tests/cloud"], 3)]
 
 
 def sql(_):
@@ -108,9 +114,9 @@ def apps(_):
     return [build("release"), Pytest(["tests/apps"], 2)]
 
 
-def hostile(_):
+def hostile(options):
     """Tens of thousands of malformed requests."""
-    return [build("release"), Pytest(["tests/hostile"], 2)]
+    return [options.build(), Pytest(["tests/hostile"], 2)]
 
 
 def fault(options):

@@ -21,7 +21,7 @@ RUNS_AGAIN_MAX = 2
 # More failures than that in a group are no unstable test.
 UNSTABLE_MAX = 5
 # With one of these a group tests another program, or a part of what it is for.
-OVERRIDES = {"COMANDA_BINARY", "COMANDA_RUNNER", "COMANDA_PART", "COMANDA_SUITES", "COMANDA_HISTORIES"}
+OVERRIDES = {"COMANDA_BINARY", "COMANDA_HEAD_BINARY", "COMANDA_ENGINE", "COMANDA_RUNNER", "COMANDA_PART", "COMANDA_SUITES", "COMANDA_HISTORIES"}
 SANITIZER_REPORT = re.compile(rb"(?:Address|Leak|Thread|UndefinedBehavior)Sanitizer: |: runtime error: ")
 FAILURES = re.compile(r"^(?:FAILED|ERROR)|\[  FAILED  \]|Failure$|: error: |Sanitizer: ")
 
@@ -235,11 +235,14 @@ def parse(words):
     parser = argparse.ArgumentParser(add_help=False)
     for name in ("--quick", "--root", "--ci", "--plan", "--flaky", "--long"):
         parser.add_argument(name, action="store_true")
+    parser.add_argument("--engine", choices=["sqlite", "postgresql"], default="sqlite")
     parser.add_argument("groups", nargs="*")
     arguments = parser.parse_args(words)
     unknown = [name for name in arguments.groups if name not in groups.ALL]
     if unknown:
         parser.error(f"no group {unknown[0]}; groups: {' '.join(groups.ALL)}")
+    if arguments.engine != "sqlite" and (arguments.ci or not set(arguments.groups) or set(arguments.groups) - groups.BOTH_ENGINES):
+        parser.error(f"--engine {arguments.engine}: name some of {' '.join(sorted(groups.BOTH_ENGINES))}")
     return arguments
 
 
@@ -274,7 +277,7 @@ def main(words):
 
     def options_of(row):
         parts = row.parts if arguments.ci else 1
-        return groups.Options(arguments.quick, arguments.long, record.part(row.group, parts), parts)
+        return groups.Options(arguments.quick, arguments.long, record.part(row.group, parts), parts, arguments.engine)
 
     expected = choices
     if arguments.ci:
@@ -285,7 +288,7 @@ def main(words):
         if arguments.plan:
             return 0
 
-    environment(arguments.long)
+    environment(arguments.long, arguments.engine)
     (root / "build/test").mkdir(parents=True, exist_ok=True)
     run = (TimedRun if arguments.ci else Run)(root, groups.ALL, rows, record, again=os.environ.get("CI") == "true")
     run.compile_ahead(expected)
@@ -310,8 +313,10 @@ def show_plan(planned, rows, record):
         print(f"  {when:>3}  {choice.group:10} {row.minutes:4g} min  {choice.why}{part}{left_out}")
 
 
-def environment(is_long):
+def environment(is_long, engine):
     """What all groups' programs see."""
+    if engine != "sqlite":
+        os.environ["COMANDA_ENGINE"] = engine
     os.environ.update(COMANDA_CMAKE_OPTIONS="-DCOMANDA_TESTS=ON", PYTHONDONTWRITEBYTECODE="1")
     if is_long:
         os.environ["COMANDA_LONG"] = "yes"

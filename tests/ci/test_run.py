@@ -271,6 +271,13 @@ def test_the_shell_scripts_of_style_are_found():
     assert "scripts/check_rooms" not in names and pathlib.Path("scripts/embed.cmake") not in names
 
 
+def test_groups_about_the_file_of_the_database_are_refused_on_the_other_engine():
+    assert run.parse(["api", "hostile", "--engine", "postgresql"]).engine == "postgresql"
+    for words in (["fault"], ["api", "power"], [], ["--ci"]):
+        with pytest.raises(SystemExit):
+            run.parse([*words, "--engine", "postgresql"])
+
+
 FOLDERS = sorted({path.parent for path in groups.ROOT.glob("tests/*/test_*.py")})
 
 

@@ -9,8 +9,8 @@ DAY_S = 24 * 3600
 DAYS = 3
 
 
-def synchronised(data, options):
-    return ClockBox(data, options, synchronised=True)
+def synchronised(data, options, **named):
+    return ClockBox(data, options, synchronised=True, **named)
 
 
 def sell_through_an_outage(pair, set_cloud):

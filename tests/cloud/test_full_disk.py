@@ -31,11 +31,11 @@ def fill(file):
 
 def test_a_restored_box_on_a_full_disk_says_so_and_goes_on_when_it_is_freed(tmp_path, seed):
     with small_disk(tmp_path / "disk") as disk:
-        def on_disk(data, options):
+        def on_disk(data, options, **named):
             if data.name != "box":
-                return Box(data, options)
+                return Box(data, options, **named)
             (disk / "box").mkdir()
-            box = Box(disk / "box", options)
+            box = Box(disk / "box", options, **named)
             box.log_path = tmp_path / "box.log"
             return box
 

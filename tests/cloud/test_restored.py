@@ -7,7 +7,6 @@ import shutil
 import pytest
 
 from support.cloud_pair import Pair, essence
-from support.orders import rows
 
 
 def by_command(pair, backup):
@@ -136,7 +135,7 @@ def test_orders_of_the_backup_have_back_what_was_done_since(tmp_path, seed, stri
         pair.settle()
         is_back()
         assert by_reference(pair.cloud_records()) == told, "something went up a second time"
-        assert rows(pair.box, "SELECT count(*) FROM cloud_step") == [(0,)]
+        assert pair.box.rows("SELECT count(*) FROM cloud_step") == [(0,)]
 
         # The till goes on with orders that came back, and with one that did not have to.
         records = {record["reference"]: record for record in pair.box_records()}

@@ -1,15 +1,14 @@
 """What people see of the sync: `comanda cloud status` and its exit code, /readyz, metrics, and what the commands do."""
 
 import contextlib
+import functools
 import re
-import sqlite3
 import threading
 
 from support import documents
 from support.box import PATIENCE_S
 from support.cloud_pair import Pair
 from support.metrics import samples
-from support.orders import rows
 from support.wall_clock import ClockBox
 
 DAY_S = 24 * 3600
@@ -98,7 +97,7 @@ def test_the_cloud_is_followed_from_the_moment_when_nothing_is_left_to_be_sent(t
             cloud.place(order_title="Ana")
 
         def there():
-            assert rows(pair.box, "SELECT count(*) FROM orders WHERE order_title = 'Ana'") == [(1,)]
+            assert pair.box.rows("SELECT count(*) FROM orders WHERE order_title = 'Ana'") == [(1,)]
         pair.eventually(there)
 
 
@@ -106,8 +105,7 @@ def test_resume_says_what_still_holds_the_box(pair):
     pair.settle()
     assert pair.command("resume").stdout == "resumed\n"
     pair.box.stop()
-    with contextlib.closing(sqlite3.connect(pair.box.data / "live.db")) as db, db:
-        db.execute("UPDATE machine SET machine_id = 'another'")
+    pair.box.execute("UPDATE machine SET machine_id = 'another'")
     pair.box.start()
     assert re.match("resumed, but nothing is sent or read: held since .*another machine", pair.command("resume").stdout)
     pair.box.command("resume", "--data", str(pair.box.data))
@@ -219,7 +217,7 @@ def test_what_the_cloud_offers_is_looked_for_once_a_day_and_not_at_each_start(tm
     def require_looks(count):
         assert looks() == count
 
-    with Pair(tmp_path, seed, kind=lambda data, options: ClockBox(data, options, synchronised=True), start=False) as pair:
+    with Pair(tmp_path, seed, kind=functools.partial(ClockBox, synchronised=True), start=False) as pair:
         for server in (pair.box, pair.cloud):
             server.start_at(-2 * DAY_S)
         pair.link()

@@ -10,7 +10,6 @@ import pytest
 from support import cloud_faults
 from support.box import PATIENCE_S
 from support.cloud_pair import Pair, essence
-from support.orders import rows
 
 METHODS = "/v1/company/payment-methods"
 
@@ -177,9 +176,9 @@ def test_a_cloud_that_takes_smaller_pages_alone_is_read_whole(tmp_path, seed, mo
         pair.settle()
 
         def there():
-            assert rows(pair.box, "SELECT count(*) FROM orders") == [(len(made),)]
+            assert pair.box.rows("SELECT count(*) FROM orders") == [(len(made),)]
         pair.eventually(there)
-        assert rows(pair.box, "SELECT count(*) FROM client")[0][0] >= len(pair.cloud.restaurant.clients)
+        assert pair.box.value("SELECT count(*) FROM client") >= len(pair.cloud.restaurant.clients)
 
 
 # One order's trouble
@@ -292,7 +291,7 @@ def test_an_id_of_the_cloud_hides_no_order_of_the_box(strict_pair):
         pair.cloud.orders.rename(theirs, mine["id"])
 
     def there():
-        assert rows(pair.box, "SELECT count(*) FROM orders WHERE order_title = 'of the cloud'") == [(1,)]
+        assert pair.box.rows("SELECT count(*) FROM orders WHERE order_title = 'of the cloud'") == [(1,)]
     pair.eventually(there)
     assert pair.record_here(mine) == mine
     paid = till.pay(mine, in_full=True)

@@ -6,7 +6,6 @@ import json
 import lzma
 
 from support.cloud_pair import Pair, essence
-from support.orders import rows
 from support.past import DIRECTORY, orders_told, unpack
 
 VERSION = 19
@@ -20,7 +19,7 @@ def test_what_was_planned_goes_up_once(tmp_path, seed):
         pair.key = link["key"]
         pair.box.start()
         pair.cloud.start()
-        planned = rows(pair.box, "SELECT order_id, key FROM cloud_step ORDER BY order_id, position")
+        planned = pair.box.rows("SELECT order_id, key FROM cloud_step ORDER BY order_id, position")
         assert len(planned) == 40
         # One that is changed before anything of it was sent.
         changed = told[0]
@@ -37,6 +36,6 @@ def test_what_was_planned_goes_up_once(tmp_path, seed):
                 assert essence(pair.record_there(order)) == essence(order)
         pair.eventually(as_told)
         pair.proxy.require_steady_keys()
-        assert rows(pair.box, "SELECT count(*) FROM cloud_step")[0][0] == 0
+        assert pair.box.value("SELECT count(*) FROM cloud_step") == 0
         assert {key for _, key in planned} <= {e.key for e in pair.proxy.writes()}, "they keep their keys"
         assert pair.differences() == []

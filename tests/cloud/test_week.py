@@ -10,7 +10,6 @@ import time
 
 from support.box import BINARY, LONG, PATIENCE_S, RUNNER
 from support.cloud_pair import POLL_EVERY_S, Pair
-from support.orders import rows
 from support.wall_clock import ClockBox
 
 ORDERS = 14_000 if LONG else 42
@@ -66,8 +65,8 @@ class Highest(threading.Thread):
             self.bytes = max(self.bytes, resident(self.box))
 
 
-def synchronised(data, options):
-    return ClockBox(data, options, synchronised=True)
+def synchronised(data, options, **named):
+    return ClockBox(data, options, synchronised=True, **named)
 
 
 def sell_a_week(pair, till):
@@ -225,4 +224,4 @@ def restart(box, days_ago):
 
 
 def require_purged(pair):
-    assert rows(pair.box, "SELECT min(log_start) FROM company_counter")[0][0] > 1
+    assert pair.box.value("SELECT min(log_start) FROM company_counter") > 1

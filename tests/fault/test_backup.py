@@ -130,9 +130,7 @@ def test_a_restored_box_takes_nothing_of_its_former_life_for_current(house, boxe
         # The events of the former life go on, and each item's cursor is one of this life.
         whole = client.get("/v1/events").data
         assert len(whole) > len(new) and events_after(client, whole[0]["cursor"]).data == whole[1:]
-    with contextlib.closing(restored.database()) as db:
-        assert [row["action"] for row in db.execute("SELECT action FROM audit WHERE action LIKE 'backup%'")] == \
-            ["backup.restored"]
+    assert restored.rows("SELECT action FROM audit WHERE action LIKE 'backup%'") == [("backup.restored",)]
     # A restart is no restore.
     assert restored.stop() == 0
     restored.start()

@@ -17,11 +17,6 @@ from support.waiting import wait_until
 ROWS_OF_AN_ORDER = ["orders", "order_status", "combo", "combo_modifier", "payment", "discount"]
 
 
-def query(box, statement, *values):
-    with contextlib.closing(box.database()) as db:
-        return [tuple(row) for row in db.execute(statement, values)]
-
-
 def alter(data, statement, *values):
     """What a worn disk does, as far as SQL can: the server is not running."""
     with contextlib.closing(sqlite3.connect(data / "live.db")) as db:
@@ -122,7 +117,7 @@ def test_a_damaged_record_is_made_again_from_the_rows(box, key):
         discount = new_key()
         first = client.send("POST", path(order, "discounts"), {"type": "AMOUNT", "value": 1}, discount)
         order = accepted(first)
-    (before,) = query(box, "SELECT body FROM event ORDER BY seq DESC LIMIT 1")
+    (before,) = box.rows("SELECT body FROM event ORDER BY seq DESC LIMIT 1")
     for read in ("GET", "list", "feed", "replay"):
         alter(box.data, "UPDATE event SET body = replace(body, 'Lomo', 'Lama') WHERE seq = (SELECT max(seq) FROM event)")
         assert len(verify(box)[1]) == 2  # as a record and as an event
@@ -138,7 +133,7 @@ def test_a_damaged_record_is_made_again_from_the_rows(box, key):
             else:
                 again = client.send("POST", path(order, "discounts"), {"type": "AMOUNT", "value": 1}, discount)
                 assert again.body == first.body and again.headers["idempotency-replayed"] == "true"
-            wait_until(lambda: query(box, "SELECT body FROM event ORDER BY seq DESC LIMIT 1") == [before], box.log_text)
+            wait_until(lambda: box.rows("SELECT body FROM event ORDER BY seq DESC LIMIT 1") == [before], box.log_text)
         assert verify(box) == (0, [])
 
 
@@ -148,7 +143,7 @@ def test_a_damaged_event_is_left_out_of_the_feed_and_the_readers_go_on(box, key,
         feed = client.get("/v1/events?per_page=3")
         assert feed.headers["x-damaged-rows"] == "1" and len(feed.data) == 2
         rest = client.get("/v1/events?after=" + feed.json["next"])
-        assert len(feed.data) + len(rest.data) + 1 == query(box, "SELECT count(*) FROM event")[0][0]
+        assert len(feed.data) + len(rest.data) + 1 == box.value("SELECT count(*) FROM event")
         box.wait_for_log("event 2 of company 1")
 
 
@@ -243,9 +238,9 @@ def test_what_an_older_program_wrote_gets_checksums(box):
     unpack(6, box.data)
     key = box.make_key()["key"]
     with serving(box, key) as client:
-        wait_until(lambda: query(box, "SELECT checksums_complete FROM company_counter") == [(1,)], box.log_text)
-        assert query(box, "SELECT count(*) FROM orders WHERE checksum IS NULL") == [(0,)]
-        assert query(box, "SELECT count(*) FROM event WHERE checksum IS NULL") == [(0,)]
+        wait_until(lambda: box.rows("SELECT checksums_complete FROM company_counter") == [(1,)], box.log_text)
+        assert box.rows("SELECT count(*) FROM orders WHERE checksum IS NULL") == [(0,)]
+        assert box.rows("SELECT count(*) FROM event WHERE checksum IS NULL") == [(0,)]
         order = client.place()
         client.add(order, item(3))
     assert verify(box) == (0, [])
@@ -321,7 +316,7 @@ def test_the_retry_of_a_creation_whose_event_is_misnamed_shows_no_other_order(bo
     with serving(box, key) as client:
         sent = [("/v1/orders", {"service_type": "ONSITE"}, new_key()) for _ in range(2)]
         first, second = (accepted(client.post(*words), 201) for words in sent)
-    numbers = query(box, "SELECT created_seq FROM orders ORDER BY created_seq")
+    numbers = box.rows("SELECT created_seq FROM orders ORDER BY created_seq")
     alter(box.data, f"UPDATE orders SET created_seq = {numbers[1][0]} WHERE id = '{first['id']}'")
     with serving(box, key) as client:
         assert client.post(*sent[0]).status == 500
@@ -364,7 +359,7 @@ COUNTERS = {"event_seq": "event_seq - 1", "event_seq ahead": "event_seq + 64", "
 
 @pytest.mark.parametrize("counter", COUNTERS)
 def test_damaged_counters_of_a_company_are_made_again_and_selling_goes_on(box, key, sold, counter):
-    before = query(box, "SELECT epoch, event_seq FROM company_counter")[0]
+    before = box.rows("SELECT epoch, event_seq FROM company_counter")[0]
     alter(box.data, f"UPDATE company_counter SET {counter.split()[0]} = {COUNTERS[counter]}")
     code, damage = verify(box)
     assert code == 1 and any("counters of company" in one for one in damage), damage
@@ -375,7 +370,7 @@ def test_damaged_counters_of_a_company_are_made_again_and_selling_goes_on(box, k
         assert {one["id"] for one in client.get("/v1/orders").data} == {order["id"], *(one["id"] for one in sold)}
         events = client.get("/v1/events?per_page=100")
         assert events.status == 200 and events.json["data"][-1]["data"] == order
-    epoch, seq = query(box, "SELECT epoch, event_seq FROM company_counter")[0]
+    epoch, seq = box.rows("SELECT epoch, event_seq FROM company_counter")[0]
     assert epoch > before[0], "what clients keep could be taken for current"
     assert seq == before[1] + 1
     assert verify(box) == (0, [])

@@ -263,8 +263,7 @@ def pay(client, order, key):
 
 
 def made_of_counted_time(box, mark):
-    with box.database() as db:
-        return db.execute("SELECT max(mark) FROM mark").fetchone()[0] >= mark
+    return box.value("SELECT max(mark) FROM mark") >= mark
 
 
 @pytest.mark.parametrize("synchronised", [False, True])
@@ -329,8 +328,7 @@ def rotate(client, old, grace_s):
 
 def ended_keys(box):
     """How many are stored as ended."""
-    with contextlib.closing(box.database()) as db:
-        return db.execute("SELECT count(*) FROM api_key WHERE ended IS NOT NULL").fetchone()[0]
+    return box.value("SELECT count(*) FROM api_key WHERE ended IS NOT NULL")
 
 
 def use(box, key):
@@ -388,9 +386,7 @@ def signatures(client, hook, receiver):
 
 
 def old_secrets(box):
-    with contextlib.closing(box.database()) as db:
-        return db.execute("SELECT count(*) FROM webhook WHERE old_secret IS NOT NULL OR secret_rotates_until IS NOT NULL"
-                          ).fetchone()[0]
+    return box.value("SELECT count(*) FROM webhook WHERE old_secret IS NOT NULL OR secret_rotates_until IS NOT NULL")
 
 
 def test_an_old_secret_of_a_webhook_ends_once_and_leaves_the_database(box, key, receiver):

@@ -48,8 +48,7 @@ def test_sigterm_under_load_answers_every_accepted_request(box):
     for thread in threads:
         thread.join(PATIENCE_S)
 
-    with contextlib.closing(box.database()) as db:
-        stored = {row[0] for row in db.execute("SELECT reference FROM orders")}
+    stored = {reference for (reference,) in box.rows("SELECT reference FROM orders")}
     assert stored >= set(acknowledged), "acknowledged but not stored"
     assert not stored & set(unanswered), "stored, but its till was told nothing"
 

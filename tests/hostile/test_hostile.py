@@ -125,10 +125,9 @@ class Sender:
 
 def rows_of(box):
     """How many rows each table has, and the change counters."""
-    with contextlib.closing(box.database()) as db:
-        tables = [r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
-        counts = {t: db.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in tables}
-        return counts, [tuple(r) for r in db.execute("SELECT * FROM company_counter ORDER BY 1")]
+    with box.database(writes=False) as db:
+        counts = {table: db.rows(f"SELECT count(*) FROM {table}") for table in db.tables()}
+        return counts, db.rows("SELECT * FROM company_counter ORDER BY 1")
 
 
 def fresh(sent):

@@ -210,8 +210,7 @@ def test_what_can_wait_stops_before_orders_and_all_goes_on_by_itself(disk, box):
             assert client.get(f"/v1/orders/{order['id']}").data == order
         assert client.get("/v1/orders?per_page=1").json["pagination"]["total"] == len(placed)
     assert box.stop() == 0
-    with contextlib.closing(box.database()) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    assert box.value("PRAGMA integrity_check") == "ok"
 
 
 def test_a_full_disk_does_not_keep_the_server_from_starting(disk, box):

@@ -10,7 +10,6 @@ import pytest
 from support import pairing
 from support.box import PATIENCE_S, Box
 from support.killer import lie_in_wait, threads
-from support.orders import rows
 
 
 @pytest.fixture
@@ -43,7 +42,7 @@ def test_a_code_makes_one_key_whenever_the_server_is_killed(box, call):
     killed = handed_out_later = 0
     for nth in range(1, 100):
         uri = pairing.make_uri(box)
-        code, made = pairing.read(uri)["c"], rows(box, "SELECT id FROM pairing_code ORDER BY made_at DESC, id DESC LIMIT 1")[0][0]
+        code, made = pairing.read(uri)["c"], box.value("SELECT id FROM pairing_code ORDER BY made_at DESC, id DESC LIMIT 1")
         assassin = lie_in_wait(threads(box.process.pid, "write "), call, nth)
         keys = [post(box, code)]
         was_killed = keys[0] is None
@@ -58,7 +57,7 @@ def test_a_code_makes_one_key_whenever_the_server_is_killed(box, call):
         keys += [post(box, code) for _ in range(2)]
         handed_out_later += was_killed and any(keys[1:])
         handed_out = [key for key in keys if key]
-        audited = rows(box, "SELECT count(*) FROM audit WHERE action = 'key.created' AND actor = ?", "pairing:" + made)[0][0]
+        audited = box.value("SELECT count(*) FROM audit WHERE action = 'key.created' AND actor = ?", "pairing:" + made)
         assert len(handed_out) <= 1 and audited == 1, (nth, keys, audited)
         assert all(works(box, key) for key in handed_out)
         if not was_killed:

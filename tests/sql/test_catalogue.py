@@ -1,46 +1,42 @@
 """What a DBA has changed is found by comanda-head's own query and comparison, beside a schema that the migrations make in a
 transaction which is rolled back."""
 
-import json
-
 import pytest
 
 from dialect import COLUMNS, catalogue_query, compared, schema
-from postgresql import Server
+from preparing import named_rows
 
 SHADOW = "shadow"
 
 
 @pytest.fixture(scope="module")
-def server():
-    running = Server()
-    running.psql("CREATE SCHEMA live; SET search_path = live;" + ";".join(schema()))
-    yield running
-    running.close()
+def live(connection):
+    """To a database whose schema `live` is the program's."""
+    connection.run("CREATE SCHEMA live")
+    connection.run("SET search_path = live")
+    connection.run(";".join(schema()))
+    return connection
 
 
-def split(output):
-    """The JSON documents that psql printed one below the other."""
-    decoder, found = json.JSONDecoder(), []
-    while output := output.lstrip():
-        document, end = decoder.raw_decode(output)
-        found.append(document)
-        output = output[end:]
-    return found
-
-
-def differences(server, change=""):
+def differences(live, change="SELECT 1"):
     """After the change, which is rolled back too."""
-    read = f"SELECT coalesce(json_agg(r), '[]') FROM ({catalogue_query()}) AS r;"
-    found, wanted = split(server.psql(
-        f"BEGIN; SET LOCAL search_path = live; {change}; {read} CREATE SCHEMA {SHADOW};"
-        f"SET LOCAL search_path = {SHADOW}; {';'.join(schema())}; {read} ROLLBACK;"))
+    live.run("BEGIN")
+    try:
+        live.run("SET LOCAL search_path = live")
+        live.run(change)
+        found = named_rows(live, catalogue_query())
+        live.run(f"CREATE SCHEMA {SHADOW}")
+        live.run(f"SET LOCAL search_path = {SHADOW}")
+        live.run(";".join(schema()))
+        wanted = named_rows(live, catalogue_query())
+    finally:
+        live.run("ROLLBACK")
     assert len(wanted) > 500 and set(wanted[0]) == set(COLUMNS)
     return compared(found, wanted)
 
 
-def test_the_schema_is_as_the_migrations_make_it(server):
-    assert differences(server) == []
+def test_the_schema_is_as_the_migrations_make_it(live):
+    assert differences(live) == []
 
 
 CHANGES = [
@@ -81,10 +77,10 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change, said", CHANGES, ids=[change[:60] for change, _ in CHANGES])
-def test_says_what_was_changed(server, change, said):
-    assert differences(server, change) == said
+def test_says_what_was_changed(live, change, said):
+    assert differences(live, change) == said
 
 
-def test_leaves_nothing_of_the_schema_to_compare_with(server):
-    assert differences(server) == []
-    assert server.rows(f"SELECT 1 AS one FROM pg_namespace WHERE nspname = '{SHADOW}'") == []
+def test_leaves_nothing_of_the_schema_to_compare_with(live):
+    assert differences(live) == []
+    assert live.rows(f"SELECT 1 AS one FROM pg_namespace WHERE nspname = '{SHADOW}'") == []

@@ -1,5 +1,5 @@
-"""Every statement of the program is one that PostgreSQL 15 or later prepares, unchanged, on the schema that comanda-head makes
-there."""
+"""Every statement of the program is one that PostgreSQL 15 or later prepares, unchanged, on the same schema with BIGINT
+for INTEGER and without STRICT and WITHOUT ROWID."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 
 import source
 from dialect import schema
-from postgresql import Server
+from preparing import errors, errors_of_preparing
 from source import closed
 
 # Whatever stands before the alias: FROM orders o, JOIN client c, (VALUES …) AS n.
@@ -22,17 +22,10 @@ def files():
 
 
 @pytest.fixture(scope="module")
-def server():
-    running = Server()
-    yield running
-    running.close()
-
-
-@pytest.fixture(scope="module")
-def restaurant(server):
-    """The server with the schema."""
-    assert [error for error in server.errors(schema()) if error] == []
-    return server
+def restaurant(connection):
+    """To a database with the schema."""
+    assert [error for error in errors(connection, schema()) if error] == []
+    return connection
 
 
 def parameters(sql):
@@ -80,7 +73,7 @@ def complain(places, statements, errors):
 def test_the_server_takes_every_statement(restaurant, files):
     found = [(f"{file}:{line}", closed(filled(text))) for file in files for text, line in file.statements]
     places, statements = zip(*found)
-    assert complain(places, statements, restaurant.errors_of_preparing(statements)) == []
+    assert complain(places, statements, errors_of_preparing(restaurant, statements)) == []
 
 
 def test_the_server_takes_every_clause_of_a_list(restaurant, files):
@@ -98,7 +91,7 @@ def test_the_server_takes_every_clause_of_a_list(restaurant, files):
             statements += found
     statements = [closed(sql) for sql in statements]
     assert len(statements) > 20
-    assert complain(places, statements, restaurant.errors_of_preparing(statements)) == []
+    assert complain(places, statements, errors_of_preparing(restaurant, statements)) == []
 
 
 def test_the_server_takes_every_piece_as_a_condition_or_a_sort(restaurant, files):
@@ -111,8 +104,8 @@ def test_the_server_takes_every_piece_as_a_condition_or_a_sort(restaurant, files
             places.append(f"{file}:{line}")
             conditions.append(closed(narrowed(found[0], clause)))
             sorts.append(closed(sorted_by(next((base for base in found if not AGGREGATE.match(base)), found[0]), clause)))
-    errors = zip(restaurant.errors_of_preparing(conditions), restaurant.errors_of_preparing(sorts))
-    assert complain(places, sorts, [as_sort if as_condition else "" for as_condition, as_sort in errors]) == []
+    found = zip(errors_of_preparing(restaurant, conditions), errors_of_preparing(restaurant, sorts))
+    assert complain(places, sorts, [as_sort if as_condition else "" for as_condition, as_sort in found]) == []
 
 
 def test_no_statement_escapes(files):
@@ -127,6 +120,6 @@ def test_no_statement_escapes(files):
     assert sum(len(file.statements) for file in files) > 100
 
 
-def test_the_schema_says_what_both_understand(restaurant, server):
+def test_the_schema_says_what_both_understand(restaurant):
     assert any("CREATE TABLE orders" in sql for sql in schema())
-    assert server.errors_of_preparing(["SELECT id FROM orders ORDER BY +id"])[0], "text has no plus there"
+    assert errors_of_preparing(restaurant, ["SELECT id FROM orders ORDER BY +id"])[0], "text has no plus there"

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from dialect import schema, translated
-from postgresql import Server
+from preparing import errors, named_rows
 from source import ROOT
 
 MIGRATIONS = ROOT / "src/app/migrations"
@@ -20,11 +20,10 @@ FORM = {"and", "or", "is", "not", "null", "in", "any", "array", "text", "bigint"
 
 
 @pytest.fixture(scope="module")
-def server():
-    running = Server()
-    assert [error for error in running.errors(schema()) if error] == []
-    yield running
-    running.close()
+def restaurant(connection):
+    """To a database with the schema."""
+    assert [error for error in errors(connection, schema()) if error] == []
+    return connection
 
 
 @pytest.fixture(scope="module")
@@ -98,13 +97,13 @@ INDEXES = f"""SELECT c.relname AS table, n.relname AS name, i.indisunique AS onl
   WHERE c.relnamespace = 'public'::regnamespace AND NOT EXISTS (SELECT 1 FROM pg_constraint o WHERE o.conindid = i.indexrelid)"""
 
 
-def of_postgresql(server):
+def of_postgresql(connection):
     found = {}
-    for row in server.rows(COLUMNS):
+    for row in named_rows(connection, COLUMNS):
         empty = {"columns": [], "key": [], "foreign keys": [], "unique": [], "checks": [], "indexes": {}}
         table = found.setdefault(row["table"], empty)
         table["columns"].append((row["name"], row["type"], row["needed"], value(row["value"])))
-    for row in server.rows(CONSTRAINTS):
+    for row in named_rows(connection, CONSTRAINTS):
         table = found[row["table"]]
         if row["kind"] == "p":
             table["key"] = row["names"]
@@ -114,7 +113,7 @@ def of_postgresql(server):
             table["unique"].append(row["names"])
         elif row["kind"] == "c":
             table["checks"].append(condition(row["text"]))
-    for row in server.rows(INDEXES):
+    for row in named_rows(connection, INDEXES):
         found[row["table"]]["indexes"][row["name"]] = (row["only"], row["names"], condition(row["condition"]))
     for table in found.values():
         for kind in ("foreign keys", "unique", "checks"):
@@ -122,8 +121,8 @@ def of_postgresql(server):
     return found
 
 
-def test_both_have_the_same_catalogue(server, sqlite):
-    here, there = of_sqlite(sqlite), of_postgresql(server)
+def test_both_have_the_same_catalogue(restaurant, sqlite):
+    here, there = of_sqlite(sqlite), of_postgresql(restaurant)
     assert set(here) == set(there)
     assert len(here) > 30 and sum(len(table["indexes"]) for table in here.values()) > 30
     for table in here:

@@ -11,7 +11,6 @@ import pathlib
 import shutil
 import signal
 import socket
-import sqlite3
 import ssl
 import subprocess
 import tempfile
@@ -19,11 +18,19 @@ import time
 import uuid
 import weakref
 
+from support.database_files import DatabaseFiles
 from support.waiting import PATIENCE_S, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# The engine of the database of boxes that name none: sqlite or postgresql.
+ENGINE = os.environ.get("COMANDA_ENGINE", "sqlite")
 # COMANDA_BINARY lets the same tests run on the sanitizer build, COMANDA_RUNNER under an emulator.
-BINARY = pathlib.Path(os.environ.get("COMANDA_BINARY", ROOT / "build/release/comanda")).resolve()
+COMANDA = pathlib.Path(os.environ.get("COMANDA_BINARY", ROOT / "build/release/comanda")).resolve()
+PROGRAMS = {
+    "sqlite": COMANDA,
+    "postgresql": pathlib.Path(os.environ.get("COMANDA_HEAD_BINARY", COMANDA.with_name("comanda-head"))).resolve(),
+}
+BINARY = PROGRAMS[ENGINE]
 RUNNER = os.environ.get("COMANDA_RUNNER", "").split()
 # `scripts/test --long`: the instruments' full sizes, for hours; else those of every run.
 LONG = bool(os.environ.get("COMANDA_LONG"))
@@ -206,15 +213,25 @@ class Client:
         self.advance(order, "DELIVERED")
 
 
+def databases_of(data, engine):
+    if engine == "sqlite":
+        return DatabaseFiles(data)
+    from support.postgresql import Database  # needs a package that most groups do without
+    return Database.of(data)
+
+
 class Box:
     """A server process with a data directory of its own."""
 
     launched = weakref.WeakSet()  # all of this run
 
-    def __init__(self, data=None, options=(), binary=BINARY, env=None, cafile=None):
+    def __init__(self, data=None, options=(), binary=None, env=None, cafile=None, engine=ENGINE):
         self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="comanda-test-"))
         self.owned = data is None
-        self.options, self.binary, self.env = list(options), binary, env
+        self.options, self.binary, self.env = list(options), binary or PROGRAMS[engine], env
+        self.databases = databases_of(self.data, engine)
+        if self.databases.settings and not self.settings_file.exists():
+            self.settings = ""
         # What clients trust: the box's own authority, unless its owner configured a certificate.
         self.cafile = cafile or self.data / "tls/ca.crt"
         self.address, self.port = "127.0.0.1", free_port()
@@ -222,6 +239,23 @@ class Box:
         self.wrapper = []  # a program that runs the server: strace
         self.preexec = None  # called in the child before it becomes the server
         self.log_path = self.data / "test.log"
+
+    @property
+    def settings_file(self):
+        return self.data / "comanda.conf"
+
+    @property
+    def settings(self):
+        """The text of the settings file, but for where the database is."""
+        return self.settings_file.read_text().replace(self.databases.settings, "")
+
+    @settings.setter
+    def settings(self, text):
+        self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.databases.settings:
+            self.settings_file.touch(mode=0o600)
+            text += "\n" if text and not text.endswith("\n") else ""
+        self.settings_file.write_text(text + self.databases.settings)
 
     def command(self, *words, check=True, input=None):
         """A command of the command line; its result."""
@@ -299,6 +333,7 @@ class Box:
             return self.stop()
         finally:
             if self.owned:
+                self.databases.drop()
                 shutil.rmtree(self.data, ignore_errors=True)
 
     def log_text(self):
@@ -313,14 +348,41 @@ class Box:
         clock_getcpuclockid(3)."""
         return time.clock_gettime(~self.process.pid << 3 | 2)
 
-    def database(self, name="live.db"):
-        """A read-only connection to the file, for what the API does not show (the event log)."""
-        connection = sqlite3.connect(f"file:{self.data}/{name}?mode=ro", uri=True, timeout=PATIENCE_S)
-        connection.row_factory = sqlite3.Row
-        return connection
+    # The rows, for what the API does not show and for what only time or another program makes of them: plain SQL of both
+    # engines, with a ? for each value.
+    def database(self, env="live", writes=True):
+        """A connection beside the server; each statement is its own transaction."""
+        return contextlib.closing(self.databases.connect(env, writes))
+
+    def rows(self, sql, *values, env="live"):
+        with self.database(env, writes=False) as db:
+            return db.rows(sql, *values)
+
+    def value(self, sql, *values, env="live"):
+        """Of the one column of the one row."""
+        ((value,),) = self.rows(sql, *values, env=env)
+        return value
+
+    def execute(self, sql, *values, env="live"):
+        """How many rows it changed."""
+        with self.database(env) as db:
+            return db.execute(sql, *values)
+
+    @contextlib.contextmanager
+    def locked(self):
+        """As long as it lasts, somebody else has the database for writing."""
+        with self.database() as db:
+            db.lock()
+            yield
+            db.unlock()
+
+    def all_rows(self, without=()):
+        """{table: every row as text}"""
+        with self.database(writes=False) as db:
+            return {table: sorted(map(repr, db.rows(f'SELECT * FROM "{table}"')))
+                    for table in db.tables() if table not in without}
 
     def events(self, order_id):
         """[(type, {changes})] of one order, oldest first."""
-        with contextlib.closing(self.database()) as db:
-            rows = db.execute("SELECT type, changes FROM event WHERE subject_id = ? ORDER BY seq", (order_id,))
-            return [(r["type"], set(filter(None, r["changes"].split(",")))) for r in rows.fetchall()]
+        rows = self.rows("SELECT type, changes FROM event WHERE subject_id = ? ORDER BY seq", order_id)
+        return [(kind, set(filter(None, changes.split(",")))) for kind, changes in rows]

@@ -7,7 +7,7 @@ import json
 import random
 import uuid
 
-from support.orders import LIFE, SERVICE_TYPES, rows
+from support.orders import LIFE, SERVICE_TYPES
 from support.quick_client import QuickClient
 from support.waiting import wait_until
 from support.wall_clock import ClientWithoutDates, ClockBox
@@ -60,7 +60,7 @@ class Week:
         """Waits for the purge, which is the first chore after a start: first events, then the records without events."""
         for column in ("log_start", "records_dropped_to"):
             self.box.start()
-            wait_until(lambda: rows(self.box, f"SELECT {column} FROM company_counter")[0][0] > 1,
+            wait_until(lambda: self.box.value(f"SELECT {column} FROM company_counter") > 1,
                        lambda: "nothing is purged:\n" + self.box.log_text()[-3000:])
             assert self.box.stop() == 0
 
@@ -70,7 +70,7 @@ class Week:
             assert answer.status == 200, (path, answer.body)
             return answer.data
 
-        self.tables = [id for (id,) in rows(self.box, "SELECT id FROM dining_table WHERE active = 1 ORDER BY id")]
+        self.tables = [id for (id,) in self.box.rows("SELECT id FROM dining_table WHERE active = 1 ORDER BY id")]
         self.clients = [client for client in data("/v1/clients?per_page=20") if client["addresses"]]
         self.products = [product for category in data("/v1/menu")["categories"] for product in category["products"]]
 

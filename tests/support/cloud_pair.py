@@ -18,7 +18,6 @@ from support.box import PATIENCE_S, Box
 from support.cloud_tills import CloudTill
 from support.cutting_proxy import CuttingProxy
 from support.exact import to_json
-from support.orders import rows
 from support.strict_cloud import StrictCloud, demo_company
 from support.waiting import wait_until_passes
 
@@ -101,7 +100,8 @@ def difference(box, cloud):
 
 class Pair:
     """`strict`: the cloud is the imitation. `currency`: of both sides. `rate`: how often the line fails. `is_empty`: the box
-    gets its restaurant when it is linked. `kind`: of both servers. `company_there`: the cloud's restaurant, with its ids."""
+    gets its restaurant when it is linked. `kind`: of both servers; the box has SQLite, the cloud what COMANDA_ENGINE says.
+    `company_there`: the cloud's restaurant, with its ids."""
 
     def __init__(self, directory, seed=0, strict=False, currency="PEN", rate=0.0, is_empty=False, kind=Box, tier="lan",
                  cloud_options=(), cloud_scopes=ALL_SCOPES, start=True, company_there=None):
@@ -110,7 +110,8 @@ class Pair:
         for table in company["tables"]:
             table.setdefault("id", str(uuid.uuid4()))
         (directory / "box").mkdir()
-        self.box = kind(directory / "box", [*BOX_OPTIONS, *(["--cloud-rider-provider", PROVIDER] if strict else [])])
+        self.box = kind(directory / "box", [*BOX_OPTIONS, *(["--cloud-rider-provider", PROVIDER] if strict else [])],
+                        engine="sqlite")
         if not is_empty:
             self.bring_in(self.box, company)
         theirs = company_there or own_ids(company)
@@ -223,8 +224,8 @@ class Pair:
 
     def left_to_do(self):
         """Events that were not looked at yet, and requests that are still to be made, except of parked orders."""
-        unplanned = rows(self.box, "SELECT event_seq - planned_seq FROM company_counter JOIN cloud_link USING (company_id)")
-        return unplanned[0][0] + rows(self.box, "SELECT coalesce(sum(waiting), 0) FROM cloud_order WHERE parked = ''")[0][0]
+        unplanned = self.box.value("SELECT event_seq - planned_seq FROM company_counter JOIN cloud_link USING (company_id)")
+        return unplanned + self.box.value("SELECT coalesce(sum(waiting), 0) FROM cloud_order WHERE parked = ''")
 
     def eventually(self, check, timeout_s=PATIENCE_S):
         """Repeats a check that fails while the box is not yet where it should be."""
@@ -287,7 +288,7 @@ class Pair:
         assert len(cloud) == len(box), (f"seed {self.seed}", sorted({r["reference"] for r in cloud}
                                                                    ^ {r["reference"] for r in box}, key=str))
         self.proxy.require_steady_keys()
-        assert rows(self.box, "SELECT count(*) FROM cloud_step")[0][0] == 0 or without
+        assert self.box.value("SELECT count(*) FROM cloud_step") == 0 or without
 
     def require_in_step(self):
         self.settle()

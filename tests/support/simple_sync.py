@@ -12,7 +12,6 @@ import urllib.parse
 from support.box import PATIENCE_S
 from support.cloud_pair import all_orders
 from support.exact import Scaled, to_json
-from support.orders import rows
 from support.waiting import wait_until
 
 # An answer whose head is cut looks like one without a body.
@@ -55,7 +54,7 @@ class SimpleSync:
             step("POST", "/cancel", {"reason": order["cancel_reason"]}, order["canceled_at"])
 
     def combo(self, combo):
-        ((price, listed),) = rows(self.pair.box, "SELECT variant_unit_price, variant_original_unit_price FROM combo "
+        ((price, listed),) = self.pair.box.rows("SELECT variant_unit_price, variant_original_unit_price FROM combo "
                                   "WHERE id = ?", combo["id"])
         places = self.pair.tills[0].places
         body = {"product_name": combo["product_name"], "quantity": combo["quantity"], "variant_price": Scaled(price, places),
@@ -63,7 +62,7 @@ class SimpleSync:
         if self.line_totals:
             body |= {name: combo[name] for name in ("variant_price", "variant_original_price")}
         body |= {name: combo[name] for name in ("variant_name", "sku", "comment") if combo[name]}
-        units = rows(self.pair.box, "SELECT m.name, unit_quantity, unit_price, original_unit_price FROM combo_modifier m "
+        units = self.pair.box.rows("SELECT m.name, unit_quantity, unit_price, original_unit_price FROM combo_modifier m "
                      "JOIN combo c ON c.company_id = m.company_id AND c.order_id = m.order_id AND c.position = combo_position "
                      "WHERE c.id = ? ORDER BY m.position", combo["id"])
         body["modifiers"] = [{"name": name, "quantity": quantity, "price": Scaled(unit, places),

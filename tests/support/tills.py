@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 
-from support.box import BINARY, Box, PATIENCE_S
+from support.box import Box, PATIENCE_S
 from support.waiting import wait_until
 
 LOST_LINE = (OSError, http.client.HTTPException)
@@ -171,7 +171,7 @@ class Till(threading.Thread):
 class Restaurant:
     """A box with its tills."""
 
-    def __init__(self, name="house", data=None, tills=3, seed=0, binary=BINARY, kind=Box):
+    def __init__(self, name="house", data=None, tills=3, seed=0, binary=None, kind=Box):
         """In a data directory of its own, or in one that another Restaurant has had before its first guest."""
         self.name = name
         self.random = random.Random(seed)

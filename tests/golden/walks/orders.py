@@ -1,7 +1,5 @@
 """The life of orders: placing, lines, payments, discounts, riders, deliveries, moves, ends; each success and each refusal."""
 
-import contextlib
-import sqlite3
 
 from golden.walks.common import (ADDRESS, CARD_NUMBER, CASH, CLIENT, KUWAIT, NOBODY, OTHER, OTHER_FILE, PRODUCT, RIDER,
                                  RIDER_WHO_LEFT, TABLE, VARIANT, demo, in_days, item)
@@ -36,27 +34,18 @@ def walk(r):
     trouble(r)
 
 
-def writing(r):
-    """The database as someone else at the machine has it."""
-    return contextlib.closing(sqlite3.connect(r.box.data / "live.db", isolation_level=None))
-
-
 def trouble(r):
     order = r.ask("trouble: place", "POST", ORDERS, {"service_type": "ONSITE"}).data
-    with writing(r) as db:
-        db.execute("UPDATE orders SET source = 'RAPPI', checksum = NULL WHERE id = ?", (order["id"],))
-        db.execute("UPDATE company_counter SET checksums_complete = 0, checksum = NULL")
+    r.box.execute("UPDATE orders SET source = 'RAPPI', checksum = NULL WHERE id = ?", order["id"])
+    r.box.execute("UPDATE company_counter SET checksums_complete = 0, checksum = NULL")
     r.ask("trouble: an order of another source", "PATCH", at(order), {"comment": "x"})
     r.ask("trouble: a move of an order of another source", "PATCH", at(order, "status"), {"status": "READY"})
-    with writing(r) as db:  # its transaction keeps the server's waiting, until that gives up
-        db.execute("BEGIN IMMEDIATE")
+    with r.box.locked():  # keeps the server waiting, until that gives up
         r.ask("trouble: someone else writes", "POST", ORDERS, {"service_type": "ONSITE"}, "Idempotency-Key: trouble-1")
-        db.execute("ROLLBACK")
     r.ask("trouble: nobody else writes", "POST", ORDERS, {"service_type": "ONSITE"}, "Idempotency-Key: trouble-1")
-    with writing(r) as db:  # a file that no version of ours has made
-        db.execute("ALTER TABLE order_status RENAME TO hidden")
-        r.ask("trouble: a table is missing", "POST", ORDERS, {"service_type": "ONSITE"}, "Idempotency-Key: trouble-2")
-        db.execute("ALTER TABLE hidden RENAME TO order_status")
+    r.box.execute("ALTER TABLE order_status RENAME TO hidden")  # no version of ours has made it so
+    r.ask("trouble: a table is missing", "POST", ORDERS, {"service_type": "ONSITE"}, "Idempotency-Key: trouble-2")
+    r.box.execute("ALTER TABLE hidden RENAME TO order_status")
 
 
 def placing(r):
