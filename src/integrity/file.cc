@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/problem.h"
-#include "db/sqlite/file_watcher.h"
 #include "integrity/tables.h"
 
 namespace comanda::integrity {
@@ -68,6 +67,10 @@ Findings CheckTable(const db::Database& database, const Clock& clock, const std:
                     std::function<bool()> ends) {
   db::FileWatcher watcher(database.settings(), clock);
   watcher.EndWhen(std::move(ends));
+  return CheckTable(watcher, table);
+}
+
+Findings CheckTable(db::FileWatcher& watcher, const std::string& table) {
   const db::SelfCheck check = watcher.CheckTable(table);
   Findings findings = MeaningOf(check, table);
   const bool has_ended = check.failure && findings.back().kind == Kind::kPage;

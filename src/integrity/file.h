@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/time/clock.h"
+#include "db/sqlite/file_watcher.h"
 #include "db/sqlite/self_check.h"
 #include "integrity/finding.h"
 
@@ -13,6 +14,9 @@ namespace comanda::integrity {
 
 // What SQLite's lines mean. `where` is the table or the file that was checked.
 Findings MeaningOf(const db::SelfCheck& check, const std::string& where);
+
+// As integrity/tables.h, on a connection of the caller's.
+Findings CheckTable(db::FileWatcher& watcher, const std::string& table);
 
 // What SQLite's quick_check finds within a few seconds in a file that nobody uses and that has no
 // write-ahead log: such a log would have the pages that the file lacks. Changes nothing, and makes

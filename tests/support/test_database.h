@@ -59,7 +59,7 @@ class TestDatabase {
 
   int64_t Add(const std::string& name) {
     return database_->Write([&](db::Tx& tx, const db::Stamp& stamp) {
-      return tx.Run("INSERT INTO dish (name, at) VALUES ($1, $2)", name, stamp.now);
+      return tx.RunCounted("INSERT INTO dish (name, at) VALUES ($1, $2)", name, stamp.now);
     });
   }
   std::vector<std::string> Names() {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/problem.h"
-#include "db/watcher.h"
+#include "db/sqlite/file_watcher.h"
 #include "support/test_database.h"
 
 namespace comanda::db {
@@ -38,7 +38,7 @@ TEST(DbBackup, HoldsWhatIsCommittedWhileTheWriterWrites) {
   }
   TestDatabase copy(Settings{.path = path});
   EXPECT_EQ(copy.Names(), (Names{"a", "b"}));
-  EXPECT_TRUE(copy->Watch()->CheckFile().is_sound());
+  EXPECT_TRUE(db::FileWatcher(copy->settings(), SystemClock()).CheckFile().is_sound());
 }
 
 TEST(DbBackup, SaysThatItIsOneUntilItIsTakenUp) {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/problem.h"
-#include "db/watcher.h"
+#include "db/sqlite/file_watcher.h"
 #include "support/faulty_disk.h"
 #include "support/test_database.h"
 #include "support/waiting.h"
@@ -76,7 +76,7 @@ class DbDisk : public ::testing::Test {
     disk_.Heal();
     database_.Close();
     database_.Open();
-    EXPECT_TRUE(database_->Watch()->CheckFile().is_sound());
+    EXPECT_TRUE(db::FileWatcher(database_->settings(), SystemClock()).CheckFile().is_sound());
     const Names names = database_.Names();
     return {names.begin(), names.end()};
   }

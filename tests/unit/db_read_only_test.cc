@@ -14,7 +14,7 @@
 
 #include "base/problem.h"
 #include "engine/upkeep.h"
-#include "db/watcher.h"
+#include "db/sqlite/file_watcher.h"
 #include "support/faulty_disk.h"
 #include "support/test_database.h"
 
@@ -119,7 +119,7 @@ TEST_F(DbReadOnly, AStartReadsTheFileAsItIsUntilItCanBeWritten) {
   EXPECT_FALSE(database_->IsAlone());
   database_.Add("bread");
   EXPECT_EQ(database_.Names(), (Names{"bread", "soup"}));
-  EXPECT_TRUE(database_->Watch()->CheckFile().is_sound());
+  EXPECT_TRUE(db::FileWatcher(database_->settings(), SystemClock()).CheckFile().is_sound());
 }
 
 TEST_F(DbReadOnly, ReadersEndBeforeTheFileIsWritten) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/problem.h"
-#include "db/watcher.h"
+#include "db/sqlite/file_watcher.h"
 #include "support/test_database.h"
 #include "support/waiting.h"
 
@@ -127,7 +127,7 @@ TEST(DbReaders, InterruptAQueryThatTakesTooLong) {
 TEST(DbReaders, FindADamagedPage) {
   TestDatabase database;
   database.Damage(500);
-  EXPECT_FALSE(database->Watch()->CheckFile().is_sound());
+  EXPECT_FALSE(db::FileWatcher(database->settings(), SystemClock()).CheckFile().is_sound());
 }
 
 TEST(DbReaders, EndACheckThatIsToldToEnd) {
@@ -137,10 +137,10 @@ TEST(DbReaders, EndACheckThatIsToldToEnd) {
       tx.Run("INSERT INTO dish (name) VALUES ($1)", "dish " + std::to_string(i));
     }
   });
-  const auto watcher = database->Watch();
-  watcher->EndWhen([] { return true; });
+  FileWatcher watcher(database->settings(), SystemClock());
+  watcher.EndWhen([] { return true; });
   try {
-    watcher->CheckFile();
+    watcher.CheckFile();
     FAIL();
   } catch (const Fault& fault) {
     EXPECT_EQ(fault.kind, Fault::Kind::kUnavailable) << fault.cause;

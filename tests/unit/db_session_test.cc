@@ -206,9 +206,9 @@ TEST(DbSession, CountsTheRowsThatAStatementChanged) {
   TestDatabase database;
   for (const char* name : {"a", "b", "c"}) database.Add(name);
   database->Write([](Tx& tx, const Stamp&) {
-    EXPECT_EQ(tx.Run("UPDATE dish SET at = $1 WHERE name > $2", 5, "a"), 2);
-    EXPECT_EQ(tx.Run("DELETE FROM dish WHERE name = $1", "z"), 0);
-    EXPECT_EQ(tx.Run("DELETE FROM dish WHERE at = 5 RETURNING id"), 2);
+    EXPECT_EQ(tx.RunCounted("UPDATE dish SET at = $1 WHERE name > $2", 5, "a"), 2);
+    EXPECT_EQ(tx.RunCounted("DELETE FROM dish WHERE name = $1", "z"), 0);
+    EXPECT_EQ(tx.RunCounted("DELETE FROM dish WHERE at = 5 RETURNING id"), 2);
   });
 }
 

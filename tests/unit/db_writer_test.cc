@@ -13,7 +13,7 @@
 
 #include "base/problem.h"
 #include "engine/library.h"
-#include "db/watcher.h"
+#include "db/sqlite/file_watcher.h"
 #include "support/test_database.h"
 #include "support/waiting.h"
 
@@ -290,7 +290,7 @@ TEST(DbWriter, LosesNothingOfManyThreads) {
   database.Close();
   database.Open();
   EXPECT_EQ(database.Names().size(), size_t{kThreads * kEach});
-  EXPECT_TRUE(database->Watch()->CheckFile().is_sound());
+  EXPECT_TRUE(db::FileWatcher(database->settings(), SystemClock()).CheckFile().is_sound());
 }
 
 TEST(DbWriter, KeepsTheLogShortAndRemovesItAtTheEnd) {

@@ -17,7 +17,7 @@
 #include "base/id.h"
 #include "base/problem.h"
 #include "company/companies.h"
-#include "db/watcher.h"
+#include "db/sqlite/file_watcher.h"
 #include "integrity/file.h"
 #include "orders/orders.h"
 #include "support/restaurant_database.h"
@@ -82,7 +82,9 @@ class Checked : public RestaurantDatabase {
     Close();
     Open();
   }
-  bool IsSound() { return (*this)->Watch()->CheckFile().is_sound(); }
+  bool IsSound() {
+    return db::FileWatcher((*this)->settings(), SystemClock()).CheckFile().is_sound();
+  }
   int64_t Reindexed() const { return Metric("comanda_db_indexes_rebuilt_total"); }
 
  private:
@@ -146,7 +148,7 @@ void Flip(const std::string& path, size_t byte, int bit) {
 // As the background check finds it, table by table.
 Findings InAllTables(const std::string& path, const Clock& clock) {
   Findings all;
-  db::Watcher watcher(path, clock);
+  db::FileWatcher watcher(path, clock);
   std::vector<std::string> tables = watcher.Tables();
   tables.emplace_back("sqlite_schema");
   for (const std::string& table : tables) {

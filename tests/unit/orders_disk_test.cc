@@ -28,7 +28,7 @@
 #include "base/log.h"
 #include "base/problem.h"
 #include "company/companies.h"
-#include "db/watcher.h"
+#include "db/sqlite/file_watcher.h"
 #include "orders/store.h"
 #include "support/faulty_disk.h"
 #include "support/restaurant_database.h"
@@ -308,7 +308,7 @@ class OrdersDisk : public ::testing::Test {
     EXPECT_FALSE(told.stays_refused) << "writes go on by themselves when the disk works";
 
     Restaurant restaurant(child.directory->path(), "");
-    EXPECT_TRUE(restaurant->Watch()->CheckFile().is_sound());
+    EXPECT_TRUE(db::FileWatcher(restaurant->settings(), SystemClock()).CheckFile().is_sound());
     for (int order = 0; order < kOrders; ++order) {
       const int steps = restaurant.StepsOf(order);
       const auto acknowledged = told.acknowledged.find(order);
