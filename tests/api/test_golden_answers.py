@@ -24,7 +24,8 @@ HEAD = """\
 # braces. Many answers are shown by how they differ from a like one: @ names the lines of that one which are replaced."""
 
 
-@pytest.mark.parametrize("name", WALKS)
+# /readyz and /metrics of comanda-head have other rows.
+@pytest.mark.parametrize("name", [pytest.param("open_paths", marks=pytest.mark.box_only), *WALKS[1:]])
 def test_every_answer_is_as_it_was(name, request):
     walk = importlib.import_module(f"golden.walks.{name}")
     wait_for_an_hour_of_one_day()

@@ -243,6 +243,7 @@ def test_a_damaged_file_is_as_none_and_its_repair_is_found(box, zones):
         box.stop()
 
 
+@pytest.mark.box_only
 def test_an_upgrade_without_any_data_takes_orders_by_utc_and_says_so(box, zones):
     unpack(15, box.data)  # the newest version that keeps no offset
     zones.wipe()
@@ -257,6 +258,7 @@ def test_an_upgrade_without_any_data_takes_orders_by_utc_and_says_so(box, zones)
         sells(client, LIMA)
 
 
+@pytest.mark.box_only
 def test_answers_by_another_offset_have_another_tag(box, zones):
     unpack(VERSIONS[-1], box.data)
     zones.wipe()
