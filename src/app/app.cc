@@ -18,6 +18,7 @@
 #include "base/problem.h"
 #include "company/companies.h"
 #include "db/sqlite/upgrade_copies.h"
+#include "integrity/repair.h"
 #include "ops/addresses.h"
 #include "ops/health.h"
 #include "ops/local_name.h"
@@ -159,6 +160,9 @@ void App::LookAtLeftovers() {
   if (!space_.is_read_only()) {
     for (const std::string& left : backups::RemoveUnfinishedBackups(options_.data_directory)) {
       log::Notice("removed what an interrupted backup or drill left", {{"directory", left}});
+    }
+    for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
+      integrity::RemoveUnfinishedRepair(DatabasePath(mode, options_));
     }
   }
   for (const std::string& left : backups::DescribeRestores(options_.data_directory)) {

@@ -93,9 +93,8 @@ bool IsRestored(db::Database& database, auth::Mode mode, const config::Options& 
                 bool was_upgraded) {
   if (database.Read([](db::Snapshot& snapshot) { return db::IsBackup(snapshot); })) return true;
   const Served now = ServedNow(database, mode, options);
-  const auto noted = FindServed(options.data_directory, FileName(mode));
-  if (!noted) return now.changes > 0 && !was_upgraded;
-  return noted->file != now.file || now.changes < noted->changes;
+  const auto is_as_served = IsAsServed(options.data_directory, FileName(mode), now);
+  return is_as_served ? !*is_as_served : now.changes > 0 && !was_upgraded;
 }
 
 void AuditEach(db::Tx& tx, const db::Stamp& stamp, std::string_view action) {

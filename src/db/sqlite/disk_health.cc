@@ -334,13 +334,15 @@ void DiskHealth::RefuseWrites(const std::string& why, bool is_unread) {
     health_ = {.writable = false,
                .reason = is_unread ? "the disk cannot read a part of the database: back up to "
                                      "another disk and replace it"
-                                   : "damaged: restore a backup"};
+                                   : "damaged: comanda verify --repair"};
     reopening_ = false;
     read_only_ = true;
   }
-  log::Error(is_unread ? "the disk cannot read a part of the database, which takes no more writes: "
-                         "back up to another disk (`comanda backup TARGET`) and replace this one"
-                       : "the database is damaged and takes no more writes: restore a backup",
+  log::Error(is_unread
+                 ? "the disk cannot read a part of the database, which takes no more writes: "
+                   "back up to another disk (`comanda backup TARGET`) and replace this one"
+                 : "the database is damaged and takes no more writes: stop the server and run "
+                   "`comanda verify --repair`; if it refuses, restore a backup",
              {{"file", file_}, {"found", why}});
 }
 
