@@ -22,6 +22,7 @@ constexpr const char* kHead =
     "# devices trust its authority. Comanda writes it, to know at the next start what was lost or\n"
     "# replaced. Leave it here.\n";
 constexpr const char* kAuthority = "tls";
+constexpr const char* kSuccessor = ".repaired";  // behind the name of the database
 
 using Notes = std::map<std::string, Served>;
 
@@ -81,6 +82,21 @@ void NoteServed(const std::string& data_directory, const std::string& database,
     text += name + " " + note.file + " " + std::to_string(note.changes) + "\n";
   }
   ReplaceFile(PathIn(data_directory), text, 0600);
+}
+
+void NoteSuccessor(const std::string& data_directory, const std::string& database,
+                   const Served& successor) {
+  NoteServed(data_directory, database + kSuccessor, successor);
+}
+
+std::optional<bool> IsAsServed(const std::string& data_directory, const std::string& database,
+                               const Served& now) {
+  const auto noted = FindServed(data_directory, database);
+  if (!noted) return std::nullopt;
+  if (now.changes < noted->changes) return false;
+  if (now.file == noted->file) return true;
+  const auto successor = FindServed(data_directory, database + kSuccessor);
+  return successor && now.file == successor->file;
 }
 
 void NoteTrustedAuthority(const std::string& data_directory) {

@@ -28,6 +28,16 @@ std::optional<Served> FindServed(const std::string& data_directory, const std::s
 void NoteServed(const std::string& data_directory, const std::string& database,
                 const Served& served);
 
+// Notes that a file takes the place of the database next which holds the same (`comanda verify
+// --repair`): it is then no copy. To be called before it does, so that an interruption between the
+// two is harmless. Fault if it cannot be written.
+void NoteSuccessor(const std::string& data_directory, const std::string& database,
+                   const Served& successor);
+// Whether the file that is there now is the one that was in use, or its successor; nothing if none
+// is noted. Fault as FindServed().
+std::optional<bool> IsAsServed(const std::string& data_directory, const std::string& database,
+                               const Served& now);
+
 // Notes that devices trust the authority in DIR/tls. Fault where it cannot be written.
 void NoteTrustedAuthority(const std::string& data_directory);
 // Fault kDamaged if that is noted and DIR/tls is missing or holds none of its certificates and

@@ -28,13 +28,6 @@ constexpr const char* kRestored = "/restored";
               std::string(action) + " " + path + ": " + std::strerror(error));
 }
 
-// 20261123T183000Z
-std::string TimeName(UtcMs now) {
-  std::string text = FormatInstant(now).substr(0, 19) + "Z";
-  std::erase_if(text, [](char letter) { return letter == '-' || letter == ':'; });
-  return text;
-}
-
 // A second restore within the second, or after the clock was set back, gets a later name.
 std::string FreeTime(const std::string& data_directory, UtcMs now) {
   constexpr int64_t kSecondMs = 1000;
@@ -137,6 +130,12 @@ std::vector<std::string> LookAtRestores(const std::string& data_directory, bool 
 }
 
 }  // namespace
+
+std::string TimeName(UtcMs now) {
+  std::string text = FormatInstant(now).substr(0, 19) + "Z";
+  std::erase_if(text, [](char letter) { return letter == '-' || letter == ':'; });
+  return text;
+}
 
 UnfinishedRestore::UnfinishedRestore(const std::string& data_directory, UtcMs now,
                                      std::optional<Owner> owner)

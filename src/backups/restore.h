@@ -26,6 +26,9 @@
 
 namespace comanda::backups {
 
+// "20261123T183000Z": in the name of what is set aside.
+std::string TimeName(UtcMs now);
+
 struct Owner {
   uid_t user = 0;
   gid_t group = 0;

@@ -106,7 +106,7 @@ There LookAt(const std::string& target, const std::map<std::string, int64_t>& si
       there.whole.push_back(one);
       if (one.is_sealed) made.sizes[one.name] = SizeOf(one.path);
     } else {
-      made.not_whole.push_back(one.name + " is not whole any more: " + why);
+      made.not_whole.push_back(one.name + " is damaged or incomplete: " + why);
     }
   }
   return there;

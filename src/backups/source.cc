@@ -48,7 +48,7 @@ Database LookAt(const std::string& path) {
       break;
     case Kind::kNone:
       Refuse("there is no " + path +
-             ": this is no backup, or not the whole of one; name the directory that `comanda "
+             ": this is no backup, or an incomplete one; name the directory that `comanda "
              "backup` has made");
     case Kind::kDirectory:
     case Kind::kOther:
@@ -58,7 +58,7 @@ Database LookAt(const std::string& path) {
   const auto head = integrity::ReadFileHead(path);
   if (!head || !head->is_sqlite) {
     Refuse(path + " is " + (!head || head->bytes == 0 ? "empty" : "no database") +
-           ": the backup is damaged, or not the whole of one; take another one");
+           ": the backup is damaged or incomplete; take another one");
   }
   Database database{.application_id = head->application, .schema = head->schema};
   if (database.application_id != db::kInUseId && database.application_id != db::kBackupId) {
@@ -66,7 +66,8 @@ Database LookAt(const std::string& path) {
   }
   if (head->bytes < head->expected_bytes) {
     database.damage = path + " has " + std::to_string(head->bytes) + " of " +
-                      std::to_string(head->expected_bytes) + " bytes: it is not the whole file";
+                      std::to_string(head->expected_bytes) +
+                      " bytes: a part of the file is missing";
   }
   return database;
 }

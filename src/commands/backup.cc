@@ -50,8 +50,9 @@ constexpr std::array kFlags = {
 
 constexpr std::string_view kSealedEnd = ".sealed";
 constexpr std::string_view kOpenThere =
-    ": the file system there cannot keep a backup for its owner alone: the keys in it lie open to "
-    "everybody who can read there. Sealed ones (setting backup_passphrase_file) are recommended";
+    ": the file system there does not protect files from other users: everybody who can read the "
+    "disk can read the keys in the backup. Sealed backups (setting backup_passphrase_file) are "
+    "recommended";
 
 dev_t DiskOf(const std::string& path) {
   struct stat found = {};

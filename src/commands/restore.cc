@@ -159,7 +159,7 @@ std::string Lines(const std::vector<std::string>& damage) {
 
 void RefuseDamage(const std::string& backup, const std::vector<std::string>& damage) {
   Refusal refusal(Problem::kValidationFailed,
-                  backup + " is damaged or not whole; nothing was changed:");
+                  backup + " is damaged or incomplete; nothing was changed:");
   const auto add = [&](std::string line) {
     refusal.errors.push_back({"", FieldCode::kNotAllowed, std::move(line)});
   };
@@ -210,7 +210,7 @@ void RequireAuthority(const Preparation& preparation, const config::Options& opt
     RefuseDamage(preparation.source.name,
                  {"tls/ca.crt or tls/ca.key is missing: it is the authority that devices trust"});
   }
-  PrintError("tls/ is not whole in the backup: the present one is kept, where there is one");
+  PrintError("tls/ in the backup is incomplete: the present one is kept, where there is one");
   RemoveAll(directory + "/tls");
   backups::CopyAll(preparation.data_directory, directory, "tls", Interruption::Check);
 }

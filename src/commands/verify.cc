@@ -22,6 +22,7 @@
 #include "commands/control.h"
 #include "commands/embedded.h"
 #include "commands/passphrase.h"
+#include "commands/repair.h"
 #include "commands/terminal.h"
 #include "integrity/file_verification.h"
 #include "json/writer.h"
@@ -29,22 +30,31 @@
 namespace comanda::commands {
 namespace {
 
+constexpr Flag kRepairFlag = {"repair", "", "rebuild damaged indexes; the server must be stopped"};
+
 constexpr std::array kFlags = {
-    kDataFlag,
-    kPassphraseFlag,
-    kJsonFlag,
-    kHelpFlag,
+    kRepairFlag, kDataFlag, kPassphraseFlag, kJsonFlag, kHelpFlag,
 };
 
 struct Verified {
   std::string name;  // "live.db", or that of the checksums
   integrity::Verification::Report report;
   std::vector<std::string> notes = {};  // on this machine, not on the file: time zones without data
+  bool is_of_backup = false;
 };
+
+// A backup is not served and not repaired.
+std::vector<std::string> AdviceFor(const Verified& one) {
+  if (one.report.damage.empty() || !one.is_of_backup) {
+    return integrity::AdviceFor(one.report.damage);
+  }
+  return integrity::AdviceFor({{.kind = integrity::Kind::kChecksum, .where = "", .what = ""}});
+}
 
 std::string Text(const std::vector<Verified>& all) {
   std::string text;
-  for (const auto& [name, report, notes] : all) {
+  for (const Verified& one : all) {
+    const auto& [name, report, notes, is_of_backup] = one;
     text += name + "  ";
     if (name != backups::kSumsFile) {
       text +=
@@ -52,9 +62,7 @@ std::string Text(const std::vector<Verified>& all) {
     }
     text += report.damage.empty() ? "sound\n" : std::to_string(report.damage.size()) + " damaged\n";
     for (const integrity::Finding& damage : report.damage) text += "  " + damage.what + "\n";
-    for (const std::string& advice : integrity::AdviceFor(report.damage)) {
-      text += "  " + advice + "\n";
-    }
+    for (const std::string& advice : AdviceFor(one)) text += "  " + advice + "\n";
     for (const std::string& note : notes) text += "  note: " + note + "\n";
   }
   return text;
@@ -64,7 +72,7 @@ std::string Json(const std::vector<Verified>& all, bool is_sound) {
   std::string text;
   json::Writer out(text);
   out.BeginObject().Key("sound").Boolean(is_sound).Key("databases").BeginArray();
-  for (const auto& [name, report, notes] : all) {
+  for (const auto& [name, report, notes, is_of_backup] : all) {
     out.BeginObject().Key("name").Text(name);
     out.Key("orders").Integer(report.orders).Key("events").Integer(report.events);
     out.Key("damage").BeginArray();
@@ -77,7 +85,29 @@ std::string Json(const std::vector<Verified>& all, bool is_sound) {
   return text + "\n";
 }
 
-void VerifyDatabases(const std::string& directory, integrity::FileState state,
+// True where it was repaired, and is in `all`. What is refused is said, and stays as it is.
+bool TryRepair(const Repair& repair, auth::Mode mode, const std::string& path,
+               std::vector<Verified>& all) {
+  try {
+    const auto done = repair.TryDatabase(mode);
+    if (!done) return false;
+    PrintError(path +
+               " was repaired: its indexes were rebuilt, and no row is missing. The former " +
+               "file is " + done->former + ": delete it when the server has run for a day");
+    all.push_back({std::string(Name(mode)) + ".db", done->report,
+                   integrity::ZoneTroubles(path, integrity::FileState::kInUse, SystemClock())});
+    return true;
+  } catch (const Refusal& refusal) {
+    PrintError(refusal.detail +
+               (mode == auth::Mode::kLive
+                    ? "; restore a backup (comanda restore BACKUP)"
+                    : "; delete " + path + "*, and the server makes a new sandbox"));
+    return false;
+  }
+}
+
+// `repair` null: nothing is changed.
+void VerifyDatabases(const std::string& directory, integrity::FileState state, const Repair* repair,
                      std::vector<Verified>& all) {
   for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
     const std::string name = std::string(Name(mode)) + ".db";
@@ -87,6 +117,7 @@ void VerifyDatabases(const std::string& directory, integrity::FileState state,
                                 ? backups::KindOf(path) != backups::Kind::kFile
                                 : ::access(path.c_str(), F_OK) != 0;
     if (is_optional && is_missing) continue;
+    if (repair && TryRepair(*repair, mode, path, all)) continue;
     if (state == integrity::FileState::kFrozen && ::access((path + "-wal").c_str(), F_OK) == 0) {
       all.push_back({name,
                      {.damage = {{.kind = integrity::Kind::kChecksum,
@@ -129,7 +160,8 @@ void VerifyBackup(const std::string& backup, std::vector<Verified>& all) {
   integrity::Findings sums;
   integrity::Add(integrity::Kind::kChecksum, backups::kSumsFile, backups::CheckSums(backup), sums);
   all.push_back({backups::kSumsFile, {.damage = std::move(sums)}});
-  VerifyDatabases(backup, integrity::FileState::kFrozen, all);
+  VerifyDatabases(backup, integrity::FileState::kFrozen, nullptr, all);
+  for (Verified& one : all) one.is_of_backup = true;
 }
 
 void VerifySealed(const std::string& file, const config::Options& options,
@@ -158,8 +190,16 @@ int Verify(Words words) {
   }
   const config::Options options = ReadControlOptions(*arguments);
   std::vector<Verified> all;
-  if (arguments->positional().empty()) {
-    VerifyDatabases(options.data_directory, integrity::FileState::kInUse, all);
+  if (arguments->Has("repair")) {
+    if (!arguments->positional().empty()) {
+      throw Refusal(Problem::kInvalidParameter,
+                    "--repair is for the data directory; a damaged backup stays as it is");
+    }
+    RequireDatabase(app::DatabasePath(auth::Mode::kLive, options));
+    const Repair repair(options);
+    VerifyDatabases(options.data_directory, integrity::FileState::kInUse, &repair, all);
+  } else if (arguments->positional().empty()) {
+    VerifyDatabases(options.data_directory, integrity::FileState::kInUse, nullptr, all);
   } else if (const std::string& backup = arguments->positional().front();
              backups::IsSealed(backup)) {
     VerifySealed(backup, options, *arguments, all);

@@ -10,7 +10,8 @@
 //
 // What follows from a finding is decided here:
 //
-//   a malformed page            the database takes no more writes (Database::RefuseWrites)
+//   a malformed page            the database takes no more writes (Database::RefuseWrites) until a
+//                               technician repairs it (integrity/repair.h) or restores a backup
 //   one that cannot be read     the same, where it is found four times within some seconds
 //   an index disagrees with     is made again (REINDEX), unless orders are damaged: then the index
 //   its table                   may be all that still knows what they were, and is kept

@@ -52,7 +52,8 @@ Findings MeaningOf(const db::SelfCheck& check, const std::string& where) {
     const bool is_unread = check.failure->kind == Fault::Kind::kUnread;
     findings.push_back({.kind = is_unread ? Kind::kUnread : Kind::kPage,
                         .where = where,
-                        .what = check.failure->cause});
+                        .what = is_unread ? check.failure->cause
+                                          : "the check ended at a page that makes no sense"});
   }
   return findings;
 }

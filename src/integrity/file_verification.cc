@@ -48,16 +48,26 @@ bool IsOfAnOlderVersion(const std::string& path, FileState state, int64_t schema
 
 Verification::Report VerifyDatabase(const std::string& path, FileState state, int64_t schema_known,
                                     const Clock& clock) {
-  std::optional<Verification::Report> report = VerifyRows(path, state, schema_known, clock);
+  Findings of_file = VerifyPages(path, state, clock).damage;
+  std::optional<Verification::Report> report;
+  try {
+    report = VerifyRows(path, state, schema_known, clock);
+  } catch (const Fault& fault) {
+    const bool is_malformed =
+        fault.kind == Fault::Kind::kInternal || fault.kind == Fault::Kind::kUnread;
+    if (!is_malformed || of_file.empty()) throw;
+    report.emplace();
+    of_file.push_back({.kind = of_file.front().kind,
+                       .where = path,
+                       .what = "orders and events cannot all be read"});
+  }
   if (!report) {
     throw Fault(Fault::Kind::kInternal,
                 path +
                     " is of another version of the program: start the server once, or verify "
                     "with the program that wrote it");
   }
-  for (Finding& finding : VerifyPages(path, state, clock).damage) {
-    report->damage.push_back(std::move(finding));
-  }
+  for (Finding& finding : of_file) report->damage.push_back(std::move(finding));
   return *std::move(report);
 }
 

@@ -27,7 +27,8 @@ std::optional<Verification::Report> VerifyRows(const std::string& path, FileStat
                                                int64_t schema_known, const Clock& clock);
 // SQLite's own check of all pages and indexes alone, of a file of any version.
 Verification::Report VerifyPages(const std::string& path, FileState state, const Clock& clock);
-// Both. Fault also where the file is of another version.
+// Both. Fault also where the file is of another version. Rows that cannot be read for a page that
+// is malformed are a finding.
 Verification::Report VerifyDatabase(const std::string& path, FileState state, int64_t schema_known,
                                     const Clock& clock);
 

@@ -14,9 +14,12 @@ struct Meaning {
 
 // By the number of the kind.
 constexpr Meaning kMeanings[] = {
-    {Kind::kPage, "the database takes no more writes", "restore a backup"},
+    {Kind::kPage, "the database takes no more writes",
+     "stop the server and run `comanda verify --repair`, which rebuilds indexes and loses nothing; "
+     "if it refuses, restore a backup; look after the disk"},
     {Kind::kUnread, "the database takes no more writes",
-     "back up to another disk (`comanda backup TARGET`) and replace this one"},
+     "back up to another disk (`comanda backup TARGET`) and replace this one; if the backup fails, "
+     "run `comanda verify --repair` before, with the server stopped"},
     {Kind::kIndex, "what is found through the index may be incomplete",
      "start the server, whose background check makes the index again (REINDEX); look after the "
      "disk"},
@@ -47,8 +50,13 @@ std::vector<std::string> SentencesOf(const Findings& findings) {
 
 std::vector<std::string> AdviceFor(const Findings& findings) {
   std::vector<std::string> advice;
+  const auto has = [&](Kind kind) {
+    return std::ranges::find(findings, kind, &Finding::kind) != findings.end();
+  };
   for (const Meaning& meaning : kMeanings) {
-    if (std::ranges::find(findings, meaning.kind, &Finding::kind) == findings.end()) continue;
+    if (!has(meaning.kind)) continue;
+    // The server that would make an index again takes no more writes.
+    if (meaning.kind == Kind::kIndex && (has(Kind::kPage) || has(Kind::kUnread))) continue;
     advice.push_back(std::string(meaning.follows) + "; what to do: " + std::string(meaning.remedy));
   }
   return advice;

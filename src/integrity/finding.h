@@ -34,7 +34,7 @@ void Add(Kind kind, std::string_view where, std::vector<std::string> what, Findi
 
 // What they say, without where it is and what to do.
 std::vector<std::string> SentencesOf(const Findings& findings);
-// "the database takes no more writes; what to do: restore a backup", once for each kind.
+// "the backup is refused; what to do: take another backup", once for each kind.
 std::vector<std::string> AdviceFor(const Findings& findings);
 
 }  // namespace comanda::integrity

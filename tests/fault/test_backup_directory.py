@@ -222,7 +222,7 @@ def test_a_copy_that_is_not_whole_now_does_not_count_as_kept(box, tmp_path, spoi
     names = [path.name for path in good(target)]
     assert names[:-1] == ["comanda-000002-20261101T030000Z", "comanda-000004-20261103T030000Z"], names
     assert verify(box, good(target)[0]).returncode == 0 and verify(box, good(target)[-1]).returncode == 0
-    assert f"{target}/comanda-000004-20261103T030000Z is not whole any more" in done.stderr
+    assert f"{target}/comanda-000004-20261103T030000Z is damaged or incomplete" in done.stderr
     assert "not counted as one of those kept" in done.stderr
 
 
@@ -238,7 +238,7 @@ def test_a_sealed_copy_that_was_cut_does_not_count_as_kept(box, sealing):
     assert cut.name == "comanda-000003-20261102T030000Z.sealed"
     os.truncate(newest, newest.stat().st_size - 1)
     done = back_up(box)
-    assert f"{newest} is not whole any more: it has" in done.stderr, done
+    assert f"{newest} is damaged or incomplete: it has" in done.stderr, done
     assert cut in good(sealing), "the only whole one of before"
     assert verify(box, good(sealing)[-1]).returncode == 0
 

@@ -7,16 +7,8 @@ import sqlite3
 
 import pytest
 
+from support.sqlite_file import overwrite_a_page
 from support.waiting import wait_until
-
-
-def damage_a_page(path, table):
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        page = db.execute("SELECT max(pageno) FROM dbstat WHERE name = ? AND pagetype = 'leaf'", (table,)).fetchone()[0]
-        page_bytes = db.execute("PRAGMA page_size").fetchone()[0]
-    with open(path, "r+b") as file:
-        file.seek((page - 1) * page_bytes)
-        file.write(b"\xa5" * page_bytes)
 
 
 def test_a_damaged_database_is_read_and_no_longer_written(box):
@@ -25,13 +17,13 @@ def test_a_damaged_database_is_read_and_no_longer_written(box):
     with contextlib.closing(box.client(key)) as client:
         order = client.place()
     assert box.stop() == 0
-    damage_a_page(box.data / "live.db", "staff")
+    overwrite_a_page(box.data / "live.db", "staff")
     box.start()
     with contextlib.closing(box.client(key)) as client:
         wait_until(lambda: not client.get("/readyz").json["checks"]["database"]["ok"], box.log_text)
         ready = client.get("/readyz")
         assert ready.status == 503
-        assert ready.json["checks"]["database"]["state"] == "damaged: restore a backup"
+        assert ready.json["checks"]["database"]["state"] == "damaged: comanda verify --repair"
         box.wait_for_log("the database is damaged")
         refused = client.post("/v1/orders", {"service_type": "ONSITE"}, {"Idempotency-Key": "later"})
         assert refused.status == 503 and refused.code == "service_unavailable"
@@ -161,7 +153,7 @@ def test_a_till_that_repeats_itself_does_not_end_the_server(box):
     with contextlib.closing(box.client(key)) as client:
         order = client.place()
     assert box.stop() == 0
-    damage_a_page(box.data / "live.db", "orders")
+    overwrite_a_page(box.data / "live.db", "orders")
     box.start()
     with contextlib.closing(box.client(key)) as client:
         for _ in range(8):

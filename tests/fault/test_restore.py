@@ -240,7 +240,7 @@ BAD = {
     "no database": (lambda b: (b / "live.db").write_bytes(b"?" * 8192), "no database"),
     "empty": (lambda b: (b / "live.db").write_bytes(b""), "is empty"),
     "a directory in place of the database": (lambda b: directory_for(b / "live.db"), "is no file"),
-    "half a copy: the database is cut": (lambda b: truncate(b / "live.db", 0.6), "not the whole file"),
+    "half a copy: the database is cut": (lambda b: truncate(b / "live.db", 0.6), "a part of the file is missing"),
     "half a copy: no certificates": (lambda b: shutil.rmtree(b / "tls"), "tls/ca.crt or tls/ca.key is missing"),
     "half a copy: no key of the authority": (lambda b: (b / "tls/ca.key").unlink(), "tls/ca.crt or tls/ca.key is missing"),
     "a file in place of tls": (lambda b: file_for(b / "tls"), "tls is no directory"),
@@ -297,7 +297,7 @@ CHANGED = {
 def test_what_was_changed_since_the_backup_is_refused_by_its_checksums(place, case):
     CHANGED[case](place.backup)
     done = place.restore("--yes", check=False)
-    assert done.returncode == 1 and "is damaged or not whole; nothing was changed" in done.stderr, done
+    assert done.returncode == 1 and "is damaged or incomplete; nothing was changed" in done.stderr, done
     assert place.beside() == {"data", "backup"}
 
 

@@ -60,7 +60,7 @@ PLANTED = {
         "comanda config set backup_to /media/usb/comanda"),
     "the disk belongs to root": ("chown root: /media/usb/comanda", "backups", "may not write there", ""),
     "the disk is closed": ("chmod 700 /media/usb", "backups", "may not enter /media/usb", ""),
-    "a backup lost a file": ("rm $(ls -d /media/usb/comanda/comanda-* | tail -1)/live.db", "backups", "not whole any more", ""),
+    "a backup lost a file": ("rm $(ls -d /media/usb/comanda/comanda-* | tail -1)/live.db", "backups", "damaged or incomplete", ""),
     "the timer is disabled": ("systemctl disable --now comanda-backup.timer", "units", "timer is disabled", ""),
     "the timer is stopped": ("systemctl stop comanda-backup.timer", "units", "timer is enabled and does not run", ""),
     "the timer is masked": ("systemctl mask --now comanda-backup.timer", "units", "timer is masked", ""),

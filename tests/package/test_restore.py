@@ -105,7 +105,7 @@ def test_what_is_refused_leaves_the_service_alone(bare, package):
     bare.run("head -c 30000 /media/usb/comanda-2026-11-20/live.db >/tmp/cut; cp /tmp/cut /media/usb/comanda-2026-11-20/live.db")
     bare.calls()
     status, said = bare.try_run("comanda restore /media/usb/comanda-2026-11-20 --yes")
-    assert status == 1 and "not the whole file" in said, said
+    assert status == 1 and "a part of the file is missing" in said, said
     assert bare.calls() == [] and titles(bare, key) == {"before", "after"}
 
 

@@ -19,7 +19,7 @@ from support.waiting import wait_until_passes
 
 OWNER = 12345
 IMAGE_BYTES = 96 << 20
-OPEN = "the keys in it lie open to everybody who can read there"
+OPEN = "everybody who can read the disk can read the keys in the backup"
 
 
 def image_in(directory):
@@ -132,7 +132,7 @@ def test_a_backup_is_made_where_no_modes_are_kept_and_it_is_said_what_that_means
             assert len(good(target)) == min(count, 2), "one goes for the third"
             assert verify(box, good(target)[-1]).returncode == 0
         assert result(box)[4] == "" and result(box)[7] == "1"
-        (finding,) = findings(box, "lie open to everybody who can read there")
+        (finding,) = findings(box, "everybody who can read the disk can read the keys in the backups")
         assert finding["state"] == "warning" and "comanda config set backup_passphrase_file" in finding["command"]
         assert {path.stat().st_uid for path in box.data.rglob("*")} == {OWNER}
 
@@ -151,7 +151,7 @@ def test_a_sealed_one_lies_nowhere_in_the_open(place, medium):
             done = make(box)
             assert done.returncode == 0 and "open" not in done.stderr, done
         assert len(good(target)) == 2 and verify(box, good(target)[-1]).returncode == 0
-        assert result(box)[7] == "0" and not findings(box, "lie open")
+        assert result(box)[7] == "0" and not findings(box, "can read the keys")
 
 
 @pytest.mark.parametrize("medium", MEDIA)
@@ -176,7 +176,7 @@ def test_one_by_hand_is_made_and_said_to_be_open(place, medium):
         settings(box)
         target = directory / "stick/far/by-hand"
         done = box.command("backup", str(target), "--data", str(box.data))
-        assert "lie open to everybody" in done.stderr, done
+        assert "everybody who can read the disk" in done.stderr, done
         assert verify(box, target).returncode == 0
 
 

@@ -171,3 +171,20 @@ class SqliteFile:
                 leaf = number(self.data, at + 8 + 4 * n, 4)
                 self._add((leaf - 1) * self.page_bytes, self.page_bytes, "free space")
             trunk = number(self.data, at, 4)
+
+
+def overwrite_a_page(path, tree):
+    """Fills the last leaf of a table or an index with garbage. The file is in nobody's use."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        page = db.execute("SELECT max(pageno) FROM dbstat WHERE name = ? AND pagetype = 'leaf'", (tree,)).fetchone()[0]
+        page_bytes = db.execute("PRAGMA page_size").fetchone()[0]
+    with open(path, "r+b") as file:
+        file.seek((page - 1) * page_bytes)
+        file.write(b"\xa5" * page_bytes)
+
+
+def rows_of(path):
+    """{table: its rows}, read without the indexes."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        tables = [name for name, in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()]
+        return {table: db.execute(f'SELECT * FROM "{table}" NOT INDEXED').fetchall() for table in tables}

@@ -268,7 +268,7 @@ TEST_F(DbDisk, ReopensTheFileWhenAJobMeetsAPageThatCameAsGarbage) {
 
 TEST_F(DbDisk, TakesNoJobsOnceTheFileWasFoundDamaged) {
   database_.Add("before");
-  database_->RefuseWrites("damaged: restore a backup");
+  database_->RefuseWrites("a page is malformed");
   try {
     database_.Add("refused");
     FAIL() << "it could destroy more";
@@ -276,7 +276,7 @@ TEST_F(DbDisk, TakesNoJobsOnceTheFileWasFoundDamaged) {
     EXPECT_EQ(fault.kind, Fault::Kind::kReadOnly);
   }
   EXPECT_FALSE(database_->health().writable);
-  EXPECT_EQ(database_->health().reason, "damaged: restore a backup");
+  EXPECT_EQ(database_->health().reason, "damaged: comanda verify --repair");
   EXPECT_EQ(database_.Names(), Names{"before"}) << "reads go on";
 }
 

@@ -614,11 +614,11 @@ TEST_F(DoctorChecks, BackupsThatOthersCanReadAreAWarning) {
       data_,
       {.target = root_ + "/backups", .tried_at = box_.now, .good_at = box_.now, .is_open = true},
       box_.options.backup_to);
-  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "lie open to everybody"));
+  EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning, "everybody who can read the disk"));
   EXPECT_TRUE(Has(CheckBackups(box_), State::kWarning,
                   "comanda config set backup_passphrase_file /etc/comanda-passphrase"));
   box_.options.backup_passphrase_file = "/etc/passphrase";
-  EXPECT_FALSE(Has(CheckBackups(box_), State::kWarning, "lie open to everybody"));
+  EXPECT_FALSE(Has(CheckBackups(box_), State::kWarning, "everybody who can read the disk"));
 }
 
 TEST_F(DoctorChecks, CopiesThatAreNotWholeAreAWarning) {

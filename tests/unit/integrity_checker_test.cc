@@ -294,7 +294,7 @@ TEST(IntegrityChecker, WritesNoMoreBesideAMalformedIndex) {
   ASSERT_NE(Integrity(path), "");
   database.Open();
   database.checker().CheckBeforeServing(kEnoughMs);
-  EXPECT_EQ(database->health().reason, "damaged: restore a backup");
+  EXPECT_EQ(database->health().reason, "damaged: comanda verify --repair");
   EXPECT_EQ(database.Metric("comanda_db_read_only"), 1);
   EXPECT_EQ(database.Reindexed(), 0);
   EXPECT_THROW(ChangeTheSale(database), Fault);

@@ -13,6 +13,7 @@
 #include "db/sqlite/backup.h"
 #include "db/upgrade_copies.h"
 #include "events/log.h"
+#include "integrity/repair.h"
 
 namespace comanda::app {
 namespace {
@@ -58,9 +59,8 @@ bool WentBack(db::Database& database, auth::Mode mode, const config::Options& op
               bool was_upgraded) {
   if (database.Read([](db::Snapshot& snapshot) { return db::IsBackup(snapshot); })) return true;
   const Served now = ServedNow(database);
-  const auto noted = FindServed(options.data_directory, FileName(mode));
-  if (!noted) return now.changes > 0 && !was_upgraded;
-  return noted->file != now.file || now.changes < noted->changes;
+  const auto is_as_served = IsAsServed(options.data_directory, FileName(mode), now);
+  return is_as_served ? !*is_as_served : now.changes > 0 && !was_upgraded;
 }
 
 void NoteTakenUp(db::Tx& tx) { db::TakeUp(tx); }
@@ -92,6 +92,9 @@ void Copies::LookAtLeftovers(bool is_read_only) const {
   if (!is_read_only) {
     for (const std::string& left : backups::RemoveUnfinishedBackups(options_.data_directory)) {
       log::Notice("removed what an interrupted backup or drill left", {{"directory", left}});
+    }
+    for (const auth::Mode mode : {auth::Mode::kLive, auth::Mode::kTest}) {
+      integrity::RemoveUnfinishedRepair(DatabasePath(mode, options_));
     }
   }
   for (const std::string& left : backups::DescribeRestores(options_.data_directory)) {

@@ -123,7 +123,8 @@ Fault Translate(Trouble trouble, int code, std::string_view message, std::string
   std::string cause = "sqlite " + std::to_string(code) + " (" + std::string(message) + ")";
   if (!doing.empty()) cause += ": " + std::string(doing);
   const int kind = code & 0xff;
-  if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) cause += "; restore a backup";
+  if (kind == SQLITE_CORRUPT) cause += "; `comanda verify` names the damage and its remedy";
+  if (kind == SQLITE_NOTADB) cause += "; restore a backup";
   return Fault(KindOf(trouble), std::move(cause));
 }
 

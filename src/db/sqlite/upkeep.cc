@@ -3,13 +3,12 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/problem.h"
+#include "db/file_identity.h"
 #include "db/sqlite/migrate.h"
 #include "db/sqlite/sorting_files.h"
 
 #include <sqlite3.h>
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -356,13 +355,15 @@ void Upkeep::RefuseWrites(const std::string& why, bool is_unread) {
     health_ = {.writable = false,
                .reason = is_unread ? "the disk cannot read a part of the database: back up to "
                                      "another disk and replace it"
-                                   : "damaged: restore a backup"};
+                                   : "damaged: comanda verify --repair"};
     reopening_ = false;
     read_only_ = true;
   }
-  log::Error(is_unread ? "the disk cannot read a part of the database, which takes no more writes: "
-                         "back up to another disk (`comanda backup TARGET`) and replace this one"
-                       : "the database is damaged and takes no more writes: restore a backup",
+  log::Error(is_unread
+                 ? "the disk cannot read a part of the database, which takes no more writes: "
+                   "back up to another disk (`comanda backup TARGET`) and replace this one"
+                 : "the database is damaged and takes no more writes: stop the server and run "
+                   "`comanda verify --repair`; if it refuses, restore a backup",
              {{"file", file_}, {"found", why}});
 }
 
@@ -373,15 +374,6 @@ void Upkeep::SetHealth(Health health, bool reopening) {
   if (!read_only_) health_ = std::move(health);
 }
 
-// The device number is left out: it may change with each start of the machine.
-std::string Upkeep::identity() const {
-  struct statx found = {};
-  if (::statx(AT_FDCWD, settings_.path.c_str(), 0, STATX_INO | STATX_BTIME, &found) != 0) return "";
-  const bool has_birth = (found.stx_mask & STATX_BTIME) != 0;
-  return std::to_string(found.stx_ino) + " " +
-         (has_birth ? std::to_string(found.stx_btime.tv_sec) + "." +
-                          std::to_string(found.stx_btime.tv_nsec)
-                    : "0");
-}
+std::string Upkeep::identity() const { return FileIdentity(settings_.path); }
 
 }  // namespace comanda::db

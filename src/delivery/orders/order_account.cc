@@ -28,8 +28,7 @@ constexpr size_t kWrittenAtOnce = 20;
 constexpr int64_t kPositionStep = 500;
 // Of an order, one command of each kind at most.
 constexpr int64_t kCommandsAtOnce = 100, kCommandsOfOrder = std::ssize(kCommandNames);
-constexpr int64_t kFirstWaitMs = 2'000, kLastWaitMs = 60'000;
-// 2, 4, 8 … 60 s: the last try is ten minutes after the first.
+// The last try is ten minutes after the first.
 constexpr int64_t kDetailsTriesMax = 15, kPlainTextsTriesMax = 4;
 constexpr int64_t kPollFailureMsMax = 5 * 60'000;
 constexpr int64_t kLateMsMax = 60 * 60'000;
@@ -47,18 +46,6 @@ constexpr SessionLimits kLimits = {
 
 // The app may take it later: 408 and 425 say so, and any trouble of its own.
 bool IsPassing(int status) { return status == 408 || status == 425 || status >= 500; }
-
-int64_t WaitMs(int64_t failures, uint64_t) {
-  const int64_t doubled = kFirstWaitMs << std::clamp<int64_t>(failures - 1, 0, 10);
-  return std::min(doubled, kLastWaitMs);
-}
-int64_t WaitWhileDownMs(bool) { return 10'000; }
-
-// What fails alone is tried for a day of such waits, and is late meanwhile.
-constexpr int64_t kTriesMax = 1'445;
-constexpr outbox::Patience kPatience = {.wait_ms = WaitMs};
-constexpr outbox::LaneRules kLaneRules = {
-    .down_after = 2, .late_last = true, .wait_down_ms = WaitWhileDownMs};
 
 std::string Cut(std::string text) {
   if (text.size() > kProblemMax) text.resize(kProblemMax);
@@ -81,9 +68,6 @@ std::optional<orders::Order> LoadUndamaged(db::Session& session, db::CompanyId c
   }
 }
 
-const std::string& OrderOf(const EventRow& row) { return row.event.external_id; }
-const std::string& OrderOf(const CommandRow& row) { return row.external_id; }
-
 std::string Labels(const std::string& app, db::CompanyId company) {
   return Concat({R"(app=")", app, R"(",company=")", company.value, R"(")"});
 }
@@ -93,13 +77,6 @@ std::function<double()> Value(const std::atomic<int64_t>& value) {
 }
 
 }  // namespace
-
-OrderAccount::Calls::Calls() : lane(kLaneRules), late(kPatience) {}
-
-void OrderAccount::Calls::Reset() {
-  lane = outbox::Lane(kLaneRules);
-  late.Clear();
-}
 
 OrderAccount::OrderAccount(OrderAccountSettings settings, AccountKey key, Heartbeats& heartbeats,
                            metrics::Registry& registry)
@@ -190,9 +167,8 @@ std::optional<OrderAccount::Pending> OrderAccount::ReadPending() {
   // Those that have a time of their own, such as orders for later and what is late, take no place
   // from the others.
   const int64_t events_at_once =
-      kEventsAtOnce + std::ssize(event_times_) + kEventsOfOrder * std::ssize(details_.late.List());
-  const int64_t commands_at_once =
-      kCommandsAtOnce + kCommandsOfOrder * std::ssize(commands_.late.List());
+      kEventsAtOnce + std::ssize(event_times_) + kEventsOfOrder * details_.CountLate();
+  const int64_t commands_at_once = kCommandsAtOnce + kCommandsOfOrder * commands_.CountLate();
   return settings_.database.Read([&](db::Snapshot& snapshot) -> std::optional<Pending> {
     const auto app = store::FindApp(snapshot, key_);
     if (!app || app->mode == Mode::kOff) return std::nullopt;
@@ -247,15 +223,11 @@ CallResult OrderAccount::Call(const OrderCall& call) {
   return result;
 }
 
-CallResult OrderAccount::Call(Calls& calls, const std::string& order, const OrderCall& call) {
-  calls.lane.Begin(order, settings_.clock.MonotonicMs());
+CallResult OrderAccount::Call(CallLane& lane, const std::string& order, const OrderCall& call) {
+  lane.Begin(order, settings_.clock.MonotonicMs());
   CallResult result = Call(call);  // what throws later leaves nothing under way
   const bool is_answered = result.end == CallEnd::kAnswered || result.end == CallEnd::kForbidden;
-  if (is_answered && is_asked_) {
-    calls.lane.Succeed(0);
-  } else {
-    calls.lane.Fail();
-  }
+  lane.End(is_answered && is_asked_);
   return result;
 }
 
@@ -265,22 +237,10 @@ bool OrderAccount::MustWait() const {
 }
 
 template <typename Row, typename Send>
-void OrderAccount::CallInTurn(const Calls& calls, std::vector<Row> rows, const Send& send) {
+void OrderAccount::CallInTurn(const CallLane& lane, std::vector<Row> rows, const Send& send) {
   while (!MustWait()) {
-    std::vector<outbox::Lane::Queued> queued;
-    for (const Row& row : rows) {
-      const auto late = calls.late.Find(OrderOf(row));
-      queued.push_back({.key = OrderOf(row),
-                        .due_ms = late ? late->failing.due_ms : 0,
-                        .is_late = late || row.attempts > 0});
-    }
-    const auto next = calls.lane.Next(queued, settings_.clock.MonotonicMs());
-    if (!next) return;
-    const std::string order = OrderOf(rows[*next]);
-    std::vector<Row> of_order;
-    std::ranges::copy_if(rows, std::back_inserter(of_order),
-                         [&](const Row& row) { return OrderOf(row) == order; });
-    std::erase_if(rows, [&](const Row& row) { return OrderOf(row) == order; });
+    const std::vector<Row> of_order = lane.TakeNext(rows, settings_.clock.MonotonicMs());
+    if (of_order.empty()) return;
     send(of_order);
   }
 }
@@ -289,13 +249,9 @@ bool OrderAccount::IsOfAll(const CallResult& result) const {
   return result.end == CallEnd::kRefused || result.end == CallEnd::kRateLimited || !is_asked_;
 }
 
-bool OrderAccount::NoteLate(Calls& calls, const std::string& order, int64_t attempts,
+bool OrderAccount::NoteLate(CallLane& lane, const std::string& order, int64_t attempts,
                             const CallResult& result, int64_t tries_max) const {
-  const int64_t now_ms = settings_.clock.MonotonicMs();
-  const auto noted = calls.late.NoteFailure(
-      order, result.words,
-      {.now = settings_.clock.Now(), .monotonic_ms = now_ms, .counted_ms = now_ms}, attempts);
-  return noted.failures >= tries_max;
+  return lane.NoteLate(order, result.words, attempts, settings_.clock) >= tries_max;
 }
 
 template <typename Row, typename Write>
@@ -437,15 +393,15 @@ void OrderAccount::Poll(const AppRow& app) {
   if (!why_not) {
     poll_failures_ = 0;
     poll_trouble_.clear();
-    details_.lane.NoteAnswered();
-    commands_.lane.NoteAnswered();
+    details_.NoteAnswered();
+    commands_.NoteAnswered();
     // A second more or less, so that boxes do not ask in step.
     next_poll_ms_ = now_ms + every_ms - 1'000 + static_cast<int64_t>(RandomBelow(2'000));
     return;
   }
   may_have_missed_ = true;
-  details_.lane.NoteDown();
-  commands_.lane.NoteDown();
+  details_.NoteDown();
+  commands_.NoteDown();
   const std::string trouble = Concat({"cannot be asked for orders: ", *why_not});
   if (poll_trouble_ != trouble) {
     log::Warning("a delivery app cannot be asked for orders",
@@ -597,7 +553,7 @@ void OrderAccount::PlaceOrder(const company::Company& company,
     throw;
   }
   ApplyOne(company, first, arrival->row.prepare_at, &*arrival);
-  details_.late.Remove(OrderOf(first));
+  details_.RemoveLate(OrderOf(first));
   if (arrival->converted.adjustment != 0) {
     std::string amount;
     AppendScaled(amount, arrival->converted.adjustment, company.currency_decimals);
@@ -656,7 +612,7 @@ std::optional<std::string> OrderAccount::AskDetails(const std::vector<EventRow>&
   const CallResult result = Call(details_, order, source_->Details(account_->credentials, order));
   if (result.IsSuccess()) return AskPlainTexts(first, result.body());
   if (IsOfAll(result)) {
-    details_.lane.NoteDown();
+    details_.NoteDown();
     return std::nullopt;
   }
   // An event may come before its order.
@@ -708,7 +664,7 @@ void OrderAccount::Park(const EventRow& row, const std::string& problem) {
   settings_.database.Write(
       [&](db::Tx& tx, const db::Stamp&) { store::ParkEvent(tx, key_, event.id, problem); });
   event_times_.erase(event.id);
-  details_.late.Remove(event.external_id);
+  details_.RemoveLate(event.external_id);
 }
 
 // Commands
@@ -746,7 +702,7 @@ void OrderAccount::SendOne(const CommandRow& row) {
   if (result.end == CallEnd::kAnswered && !IsPassing(result.status)) {
     return ParkCommand(row, result.words);
   }
-  if (IsOfAll(result)) return commands_.lane.NoteDown();
+  if (IsOfAll(result)) return commands_.NoteDown();
   if (NoteLate(commands_, row.external_id, row.attempts, result, kTriesMax)) {
     return ParkCommand(row, Concat({"not taken for a day: ", result.words}));
   }
@@ -758,7 +714,7 @@ void OrderAccount::SendOne(const CommandRow& row) {
 template <typename Write>
 void OrderAccount::EndCommand(const CommandRow& row, const Write& write) {
   settings_.database.Write(write);
-  commands_.late.Remove(row.external_id);
+  commands_.RemoveLate(row.external_id);
 }
 
 void OrderAccount::ParkCommand(const CommandRow& row, const std::string& problem) {
@@ -806,10 +762,10 @@ std::string OrderAccount::DescribeLate(const Pending& pending) const {
   const auto count = std::ranges::count_if(pending.events, has_failed) +
                      std::ranges::count_if(pending.commands, has_failed);
   if (count == 0) return "";
-  std::vector<outbox::Late> late = details_.late.List();
-  if (late.empty()) late = commands_.late.List();
+  std::optional<outbox::Late> late = details_.FindFirstLate();
+  if (!late) late = commands_.FindFirstLate();
   const std::string example =
-      late.empty() ? "" : Concat({", such as ", late.front().key, " (", late.front().trouble, ")"});
+      late ? Concat({", such as ", late->key, " (", late->trouble, ")"}) : "";
   return Concat({count, " late", example});
 }
 

@@ -31,6 +31,7 @@
 #include "db/database.h"
 #include "delivery/account.h"
 #include "delivery/catalogue.h"
+#include "delivery/orders/call_lane.h"
 #include "delivery/orders/ingest.h"
 #include "delivery/orders/order_source.h"
 #include "delivery/orders/orders_store.h"
@@ -40,8 +41,6 @@
 #include "machine/hold.h"
 #include "net/network.h"
 #include "outbox/courier.h"
-#include "outbox/lane.h"
-#include "outbox/late.h"
 
 namespace comanda::delivery {
 
@@ -92,14 +91,6 @@ class OrderAccount {
     std::vector<CommandRow> commands;
     int64_t parked = 0;
   };
-  // Calls of one kind; those of the same order are made one after another.
-  struct Calls {
-    Calls();
-    void Reset();
-    outbox::Lane lane;
-    outbox::LateMessages late;  // by the order's id in the app
-  };
-
   events::Worker::Done Pass(events::Worker::Pass& pass);
   // After NoteChange(): forgets what was made of the former settings.
   void TakeChange();
@@ -178,19 +169,19 @@ class OrderAccount {
   // Makes one call in a session of its own. Blocks for 20 s at most.
   CallResult Call(const OrderCall& call);
   // The same for an order; its lane learns whether the app has answered.
-  CallResult Call(Calls& calls, const std::string& order, const OrderCall& call);
+  CallResult Call(CallLane& lane, const std::string& order, const OrderCall& call);
   // The app wants no call now, or is to be polled first.
   bool MustWait() const;
   // send(the rows of one order), once for each order, in the order of the lane, while calls may be
   // made.
   template <typename Row, typename Send>
-  void CallInTurn(const Calls& calls, std::vector<Row> rows, const Send& send);
+  void CallInTurn(const CallLane& lane, std::vector<Row> rows, const Send& send);
   // True if the call failed because the app takes nothing now, which says nothing of its order.
   bool IsOfAll(const CallResult& result) const;
   // The call of that order failed alone; `attempts` did before. True if it has failed `tries_max`
   // times.
-  bool NoteLate(Calls& calls, const std::string& order, int64_t attempts, const CallResult& result,
-                int64_t tries_max) const;
+  bool NoteLate(CallLane& lane, const std::string& order, int64_t attempts,
+                const CallResult& result, int64_t tries_max) const;
 
   const OrderAccountSettings settings_;
   const AccountKey key_;
@@ -208,7 +199,7 @@ class OrderAccount {
   bool may_have_missed_ = true;
   // When an event of an order for later is applied, by its id; monotonic.
   std::map<std::string, int64_t> event_times_;
-  Calls details_, commands_;
+  CallLane details_, commands_;
   std::set<std::pair<std::string, int>> warned_;  // order, stage
   int64_t forgot_ms_ = 0;
   std::string poll_trouble_, foreign_trouble_;

@@ -159,18 +159,18 @@ std::optional<Finding> CheckCopies(const std::string& target, const backups::Res
   }
   if (count == 0) return std::nullopt;
   return Warning(std::to_string(count) + " of the backups in " + target +
-                     " are not whole any more, such as " + path + ": " + first + ".",
+                     " are damaged or incomplete, such as " + path + ": " + first + ".",
                  "They cannot be restored as they are, and do not count as kept ones.",
                  "comanda verify '" + path + "'     # what is lost\nmv '" + path + "' '" + path +
-                     ".not-whole'     # nothing is deleted\ncomanda backup --data " + data);
+                     ".damaged'     # nothing is deleted\ncomanda backup --data " + data);
 }
 
 std::optional<Finding> CheckOpen(const Box& box, const std::string& target,
                                  const backups::Result& result) {
   if (!result.is_open || !box.options.backup_passphrase_file.empty()) return std::nullopt;
   return Warning("The file system of " + target +
-                     " cannot keep backups for their owner alone: the keys in them lie open to "
-                     "everybody who can read there.",
+                     " does not protect files from other users: everybody who can read the disk "
+                     "can read the keys in the backups.",
                  "Whoever has the keys can pretend to be this box. Sealed backups are recommended.",
                  HowToSeal(box));
 }

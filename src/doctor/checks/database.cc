@@ -6,6 +6,7 @@
 #include "doctor/checks/unit.h"
 #include "integrity/file.h"
 #include "integrity/file_head.h"
+#include "integrity/repair.h"
 
 namespace comanda::doctor {
 namespace {
@@ -27,8 +28,13 @@ Finding Damaged(const std::string& name, const std::string& what) {
 }
 
 // What a look into a database that no server has open finds, in two seconds at most.
-Finding LookInto(const std::string& path, const std::string& name, const std::string& text) {
+Finding LookInto(const Box& box, const std::string& path, const std::string& name,
+                 const std::string& text) {
   const integrity::Glance glance = integrity::GlanceAt(path, SystemClock());
+  if (integrity::MayBeRepaired(glance.findings)) {
+    return Broken(name + " is damaged: " + glance.findings.front().what + ".", kDamageWhy,
+                  RepairCommand(box));
+  }
   if (!glance.findings.empty()) return Damaged(name, glance.findings.front().what);
   return Well(text + (glance.is_whole ? ": its pages are sound."
                                       : ": it is too large to look at all of it in seconds; "
@@ -49,7 +55,7 @@ Finding CheckUse(const Box& box, const std::string& path, const std::string& nam
                 " of its log.");
   }
   try {
-    return LookInto(path, name, text);
+    return LookInto(box, path, name, text);
   } catch (const Fault& fault) {
     return Damaged(name, fault.cause);
   }

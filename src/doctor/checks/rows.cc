@@ -35,8 +35,7 @@ Findings CheckRows(const Box& box) {
   } else if (is_refused) {
     findings.push_back(
         Broken("A page of a database is malformed: the database is read, and no longer written.",
-               "No order can be taken.",
-               "comanda verify     # then restore a backup (systemd/README.md, Restore)"));
+               "No order can be taken.", RepairCommand(box)));
   }
   if (*damaged > 0) {
     findings.push_back(Broken(std::to_string(static_cast<int64_t>(*damaged)) +

@@ -87,6 +87,17 @@ std::string RestartCommand(const Box& box) {
   return "kill " + std::to_string(box.server->process) + "\n" + start;
 }
 
+std::string RepairCommand(const Box& box) {
+  const std::string& data = box.options.data_directory;
+  const std::string repair =
+      "comanda verify --repair --data " + data +
+      "     # no order is lost; if it refuses, restore a backup (systemd/README.md, Restore)\n";
+  if (FindUnit(box)) return "systemctl stop comanda\n" + repair + "systemctl start comanda";
+  const bool is_running = box.server && box.server->process > 0;
+  return (is_running ? "kill " + std::to_string(box.server->process) + "\n" : std::string()) +
+         repair + "comanda serve --data " + data;
+}
+
 std::string BackupCommand(const Box& box) {
   const std::string data = " --data " + box.options.data_directory;
   const bool has_other_disk =

@@ -28,6 +28,8 @@ UnitFiles FindUnitFiles(const Machine& machine, std::string_view name);
 std::string StartCommand(const Box& box);
 // What makes a running server read its certificate and settings from the beginning.
 std::string RestartCommand(const Box& box);
+// What repairs a database with damaged indexes, the server being stopped meanwhile.
+std::string RepairCommand(const Box& box);
 // What copies the data to another disk: to those of backup_to, or what helps to find one.
 std::string BackupCommand(const Box& box);
 // The user of the service; "root" without a unit.

@@ -1,0 +1,179 @@
+#include "db/sqlite/table_copy.h"
+
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/problem.h"
+#include "db/sqlite/sorting_files.h"
+#include "engine/connection.h"
+
+namespace comanda::db {
+namespace {
+
+// A statement of a connection, given back at its end.
+class Running {
+ public:
+  Running(Connection& connection, std::string_view sql)
+      : connection_(connection), statement_(connection.Take(sql)) {}
+  Running(const Running&) = delete;
+  ~Running() { connection_.Give(statement_); }
+
+  bool Step() { return connection_.Step(statement_); }
+  sqlite3_stmt* handle() const { return statement_.handle; }
+  int position(int parameter) const { return statement_.positions[static_cast<size_t>(parameter)]; }
+  std::string Text(int column) const {
+    const unsigned char* text = sqlite3_column_text(handle(), column);
+    return text ? reinterpret_cast<const char*>(text) : "";
+  }
+
+ private:
+  Connection& connection_;
+  Statement& statement_;
+};
+
+struct Made {
+  std::string name;
+  std::string sql;
+};
+
+// What the schema has of those types, in the order in which it was made. SQLite's own tables are
+// left out: it makes them itself, and their content is not needed.
+std::vector<Made> MadeBySchema(Connection& connection, bool are_tables) {
+  std::vector<Made> made;
+  Running rows(connection, are_tables ? "SELECT name, sql FROM sqlite_schema WHERE type = 'table' "
+                                        "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
+                                      : "SELECT name, sql FROM sqlite_schema WHERE type <> 'table' "
+                                        "AND sql IS NOT NULL ORDER BY rowid");
+  while (rows.Step()) made.push_back({rows.Text(0), rows.Text(1)});
+  return made;
+}
+
+// Without an index: the scan of a table could else read one that has all columns.
+std::string RowsOf(const std::string& table) {
+  return "SELECT * FROM " + Quoted(table) + " NOT INDEXED";
+}
+
+void CopyRows(Connection& source, Connection& copy, const std::string& table) {
+  Running rows(source, RowsOf(table));
+  const int columns = sqlite3_column_count(rows.handle());
+  std::string insert = "INSERT INTO " + Quoted(table) + " VALUES (";
+  for (int i = 1; i <= columns; ++i) insert += (i > 1 ? ", $" : "$") + std::to_string(i);
+  insert += ")";
+  while (rows.Step()) {
+    Running row(copy, insert);
+    for (int i = 0; i < columns; ++i) {
+      const int code =
+          sqlite3_bind_value(row.handle(), row.position(i), sqlite3_column_value(rows.handle(), i));
+      if (code != SQLITE_OK) copy.Fail(code, "bind");
+    }
+    row.Step();
+  }
+}
+
+bool IsSameValue(sqlite3_stmt* one, sqlite3_stmt* other, int column) {
+  const int type = sqlite3_column_type(one, column);
+  if (type != sqlite3_column_type(other, column)) return false;
+  if (type == SQLITE_NULL) return true;
+  if (type == SQLITE_INTEGER) {
+    return sqlite3_column_int64(one, column) == sqlite3_column_int64(other, column);
+  }
+  const void* const bytes = sqlite3_column_blob(one, column);
+  const void* const other_bytes = sqlite3_column_blob(other, column);
+  const int size = sqlite3_column_bytes(one, column);
+  return size == sqlite3_column_bytes(other, column) &&
+         (size == 0 || std::memcmp(bytes, other_bytes, static_cast<size_t>(size)) == 0);
+}
+
+void RequireSameRows(Connection& source, Connection& copy, const std::string& table) {
+  Running rows(source, RowsOf(table));
+  Running copied(copy, RowsOf(table));
+  const int columns = sqlite3_column_count(rows.handle());
+  bool is_same = columns == sqlite3_column_count(copied.handle());
+  while (is_same) {
+    const bool has_row = rows.Step();
+    is_same = has_row == copied.Step();
+    if (!has_row) break;
+    for (int i = 0; is_same && i < columns; ++i) {
+      is_same = IsSameValue(rows.handle(), copied.handle(), i);
+    }
+  }
+  if (is_same) return;
+  throw Fault(Fault::Kind::kInternal,
+              "the rows of " + table + " are others when they are read again: the disk fails");
+}
+
+void Fill(Connection& source, Connection& copy, const std::string& path) {
+  const SortingFiles files(copy, DirectoryOf(path));
+  // A copy that is not whole is deleted: neither a log nor a journal on the disk, nor syncs.
+  copy.Execute("PRAGMA journal_mode = MEMORY");
+  copy.Execute("PRAGMA synchronous = OFF");
+  copy.Execute("PRAGMA foreign_keys = OFF");  // rows come before those that they refer to
+  copy.Execute("BEGIN");
+  for (const Made& table : MadeBySchema(source, true)) {
+    copy.RunScript(table.sql);
+    CopyRows(source, copy, table.name);
+  }
+  for (const Made& one : MadeBySchema(source, false)) copy.RunScript(one.sql);
+  for (const std::string pragma : {"PRAGMA user_version", "PRAGMA application_id"}) {
+    copy.RunScript(pragma + " = " + std::to_string(source.Integer(pragma)));
+  }
+  copy.Execute("COMMIT");
+  copy.Execute("PRAGMA synchronous = FULL");
+  if (copy.Text("PRAGMA journal_mode = WAL") != "wal") {
+    throw Fault(Fault::Kind::kInternal, "the copy cannot be put into WAL mode");
+  }
+}
+
+void Delete(const std::string& copy) {
+  for (const char* companion : {"", "-wal", "-shm", "-journal"}) {
+    ::unlink((copy + companion).c_str());
+  }
+}
+
+// Closing a connection reports no error if its last checkpoint fails. The log then remains.
+void RequireNoLog(const std::string& path) {
+  if (::access((path + "-wal").c_str(), F_OK) != 0) return;
+  throw Fault(Fault::Kind::kUnavailable, "cannot write " + path + " to its end");
+}
+
+}  // namespace
+
+void TakeInLog(const std::string& path, const Clock& clock) {
+  try {
+    Connection connection(path, Connection::Role::kCopy, "", clock);
+    connection.Execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kUnavailable) throw;
+    throw Fault(fault.kind, "another program has " + path + " open, or the disk fails (" +
+                                fault.cause + "): end it, and try again");
+  }
+  RequireNoLog(path);
+}
+
+void CopyTables(const std::string& path, const std::string& copy, const Clock& clock) {
+  Delete(copy);
+  MakeDatabaseFile(copy);
+  try {
+    Connection source(path, Connection::Role::kFrozen, "", clock);
+    {
+      Connection target(copy, Connection::Role::kCopy, "", clock);
+      Fill(source, target, path);
+    }
+    RequireNoLog(copy);
+    SyncPath(copy);
+    Connection copied(copy, Connection::Role::kFrozen, "", clock);
+    for (const Made& table : MadeBySchema(source, true)) {
+      RequireSameRows(source, copied, table.name);
+    }
+  } catch (...) {
+    Delete(copy);
+    throw;
+  }
+}
+
+}  // namespace comanda::db
