@@ -90,7 +90,7 @@ constexpr std::string_view kOrderNumber = "filter[order_number]";
 constexpr std::string_view kScheduledFrom = "filter[scheduled_from]";
 constexpr std::string_view kScheduledTo = "filter[scheduled_to]";
 
-// A snapshot leaves out what was created since; nearly every order was created before.
+// A snapshot leaves out what was created since.
 constexpr std::array kFilters = {
     ListFilter{kStatus,
                R"sql(o.facet IN (SELECT f.facet FROM order_facet AS f
@@ -122,7 +122,7 @@ constexpr std::array kFilters = {
                  WHERE f.company_id = $1 AND f.delivery_status IN ({})))sql",
                http::ReadWordIndexes<kDeliveryStatusNames>},
     ListFilter{kUpdatedSince, "o.updated_at >= {}", http::ReadInstant},
-    ListFilter{http::kSnapshotParameter, "NOT o.created_seq > {}", http::ReadSnapshot},
+    ListFilter{http::kSnapshotParameter, "o.created_seq <= {}", http::ReadSnapshot},
 };
 
 // The filters that are values of a facet, as clauses for the table of facets.

@@ -89,7 +89,7 @@ void EachPaymentByItsTime(db::Session& session, const OrderFilter& filter,
       SELECT o.facet, p.payment_method_id, p.amount, p.tip_amount, p.created_at, p.canceled_at
       FROM orders AS o
       JOIN payment AS p ON p.company_id = o.company_id AND p.order_id = o.id
-      WHERE o.company_id = $1 AND o.updated_at >= $2 AND o.created_at + 0 < $3
+      WHERE o.company_id = $1 AND o.updated_at >= $2 AND o.created_at < $3
       )sql";
   const Facets facets = SelectFacets(session, filter);
   auto row = session.Query<kSelect>(filter.company, span.from - kSetBackMs, span.to + kDatedBackMs);
@@ -129,12 +129,11 @@ void EachLine(db::Session& session, const OrderFilter& filter, LineKind kind,
 
 void EachModifier(db::Session& session, const OrderFilter& filter,
                   const std::function<void(const Modifier&)>& add) {
-  // + 0: else SQLite begins with all modifiers of the company.
   static constexpr db::Sql kSelect = R"sql(
       SELECT o.facet, l.product_id, l.variant_id, m.name, m.quantity, m.price
       FROM orders AS o
       JOIN combo AS l ON l.company_id = o.company_id AND l.order_id = o.id
-      JOIN combo_modifier AS m ON m.company_id = l.company_id + 0 AND m.order_id = l.order_id
+      JOIN combo_modifier AS m ON m.company_id = l.company_id AND m.order_id = l.order_id
         AND m.combo_position = l.position
       WHERE o.company_id = $1 AND o.created_at >= $2 AND o.created_at < $3
         AND l.product_id IS NOT NULL AND l.canceled_at IS NULL

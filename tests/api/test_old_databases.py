@@ -36,6 +36,19 @@ def test_an_old_database_is_upgraded(version):
     assert box.discard() == 0
 
 
+def test_an_upgraded_database_plans_as_a_new_one():
+    statistics = []
+    for version in (None, VERSIONS[-1]):
+        box = Box(options=["--sandbox-listen", ""])
+        if version:
+            unpack(version, box.data)
+        box.start()
+        with contextlib.closing(box.database()) as database:
+            statistics.append([tuple(row) for row in database.execute("SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY idx")])
+        assert box.discard() == 0
+    assert statistics[0] == statistics[1] != []
+
+
 @pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
 def test_an_old_order_gets_its_business_day_and_keeps_it(version):
     box = Box(options=["--sandbox-listen", ""])

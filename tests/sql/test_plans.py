@@ -2,7 +2,10 @@
 index does not name one column more than another: what costs a millisecond today would stop the tills in a year. Reading all
 is fine where REASONS says why."""
 
+import contextlib
+import itertools
 import re
+import sqlite3
 import subprocess
 
 import pytest
@@ -10,7 +13,7 @@ import pytest
 import source
 from source import ROOT, closed
 from support.box import BINARY, PATIENCE_S
-from test_postgresql import filled
+from test_postgresql import filled, parameters
 
 GROWING = {"address", "alias", "audit", "client", "client_word", "cloud_difference", "cloud_order", "cloud_step", "combo",
            "combo_modifier", "delivery_command", "delivery_event", "delivery_order", "discount", "event", "idempotency",
@@ -94,8 +97,111 @@ def test_no_statement_reads_all_rows_of_a_growing_table(schema, statements):
     "SELECT o.facet, l.product_id, l.variant_id, m.name FROM orders AS o "
     "JOIN combo AS l ON l.company_id = o.company_id AND l.order_id = o.id "
     "JOIN combo_modifier AS m ON m.company_id = l.company_id AND m.order_id = l.order_id AND m.combo_position = l.position "
-    "WHERE o.company_id = ?1 AND o.created_at >= ?2 AND o.created_at < ?3 AND l.product_id IS NOT NULL "
-    "AND l.canceled_at IS NULL",
+    "WHERE o.company_id = ?1 AND o.created_at + 0 >= ?2 AND l.product_id IS NOT NULL AND l.canceled_at IS NULL",
     "SELECT id FROM orders WHERE total > ?1"])
 def test_finds_what_reads_all_rows(schema, sql):
     assert complaints(schema, [(ROOT / "src/x/store.cc", 1, sql)])
+
+
+# The list of orders: the index of each of its conditions.
+UNIQUE = {"o.public_id = {}": "orders_public_id", "o.reference = {}": "orders_reference"}
+NUMBER = {"o.order_number = {}": "orders_number"}
+OPEN = {"o.status < 4": "orders_open"}
+OWNER = {"o.client_id = {}": "orders_client"}
+RANGE = {"o.created_at >= {}": "orders_created", "o.created_at < {}": "orders_created", "o.updated_at >= {}": "orders_updated",
+         "o.scheduled_delivery_date >= {}": "orders_scheduled", "o.scheduled_delivery_date < {}": "orders_scheduled"}
+TABLE = {"o.table_id = {}": "orders_table"}  # thousands of orders each: a day of them is read by its time
+SNAPSHOT = "o.created_seq <= {}"  # of nearly every order
+OF_A_PAGE = "o.id IN ({})"  # alone
+INDEX = UNIQUE | NUMBER | OPEN | OWNER | RANGE | TABLE
+# The first is taken for narrower than the second.
+NARROWER = [*itertools.product(UNIQUE, [*NUMBER, *OWNER, *RANGE]), *itertools.product(NUMBER, [*OWNER, *RANGE]),
+            *itertools.product(OPEN, [*OWNER, *RANGE]), *itertools.product(OWNER, RANGE),
+            *itertools.product([*UNIQUE, *NUMBER, *OPEN, *RANGE], TABLE), *((one, SNAPSHOT) for one in INDEX)]
+INDEX_OF_SORT = {"o.created_at": "orders_created", "o.updated_at": "orders_updated", "o.total": "orders_total",
+                 "o.scheduled_delivery_date": "orders_scheduled", "o.order_number": "orders_number"}
+
+
+@pytest.fixture(scope="module")
+def list_store():
+    (found,) = [file for file in source.files() if str(file) == "src/orders/list_store.cc"]
+    return found
+
+
+def facets(file):
+    return [clause for clause, _ in file.conditions if "order_facet" in clause]
+
+
+def base(file, pattern):
+    (found,) = {text for text, _ in file.statements if re.match(pattern, " ".join(text.split()))}
+    return found
+
+
+def joined(sql, clauses, sort=None):
+    """As db::ClauseBuilder joins them."""
+    for clause in clauses:
+        n = parameters(sql)
+        sql += " AND " + clause.replace("IN ({})", f"IN (${n + 1}, ${n + 2})").replace("{}", f"${n + 1}")
+    n = parameters(sql)
+    sql += f" ORDER BY {sort} LIMIT ${n + 1} OFFSET ${n + 2}" if sort else ""
+    return re.sub(r"\$(\d+)", r"?\1", closed(sql))
+
+
+def index_of_orders(plan):
+    return next(found[3] for step in plan if (found := STEP.match(step)) and found[2] == "o" and found[3])
+
+
+def test_each_condition_of_the_list_has_an_index(list_store):
+    assert {clause for clause, _ in list_store.conditions} - {*facets(list_store)} == {*INDEX, SNAPSHOT, OF_A_PAGE}
+
+
+def test_the_narrowest_condition_of_the_list_leads(schema, list_store):
+    """Without statistics SQLite takes a range for narrower than an equality, and reads years of orders for those of a client."""
+    bases = [base(list_store, r"SELECT count\(\*\)"), base(list_store, r"SELECT r\.id,.* MATERIALIZED ")]
+    asked = [(sql, clauses) for sql in bases for clauses in
+             [*((one,) for one in INDEX), *(pair for one, other in NARROWER for pair in [(one, other), (other, one)])]]
+    rank = {clause: n for n, clause in enumerate([*INDEX, SNAPSHOT])}
+    for (_, clauses), plan in zip(asked, plans(schema, [joined(*one) for one in asked]), strict=True):
+        assert index_of_orders(plan) == INDEX[min(clauses, key=rank.get)], (clauses, plan)
+
+
+def test_a_page_of_many_matches_is_read_in_the_order_of_its_sort(schema, list_store):
+    scanned = base(list_store, r"SELECT r\.id,.* FROM \( SELECT ")
+    sorts = [sort for sort, _ in list_store.either if sort.endswith(("o.id", "o.id DESC"))]
+    assert {re.match(r"o\.\w+", sort)[0] for sort in sorts} == set(INDEX_OF_SORT)
+    asked = [(scanned, clauses, sort) for sort in sorts for clauses in
+             [(), (SNAPSHOT,), *((facet,) for facet in facets(list_store)), *((facet, SNAPSHOT) for facet in facets(list_store))]]
+    for (_, clauses, sort), plan in zip(asked, plans(schema, [joined(*one) for one in asked]), strict=True):
+        assert index_of_orders(plan) == INDEX_OF_SORT[re.match(r"o\.\w+", sort)[0]], (clauses, sort, plan)
+        assert not any("TEMP B-TREE" in step for step in plan), (clauses, sort, plan)
+
+
+def test_payments_are_found_by_the_last_change_of_their_orders(schema, statements):
+    """Not by created_at, whose range is from the first order on."""
+    (sql,) = [sql for path, _, sql in statements if path == ROOT / "src/reports/store.cc" and "o.updated_at >=" in sql]
+    (plan,) = plans(schema, [sql])
+    assert index_of_orders(plan) == "orders_updated", plan
+
+
+def test_statistics_are_of_indexes_that_exist():
+    """A row of another index, or with too few numbers, would be passed over in silence."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        for path in sorted((ROOT / "src/app/migrations").glob("*.sql")):
+            database.executescript(path.read_text())
+        rows = database.execute("SELECT tbl, idx, stat FROM sqlite_stat1").fetchall()
+        assert rows
+        for table, index, numbers in rows:
+            if index == table:  # the primary key of a table without rowids
+                columns = database.execute("SELECT count(*) FROM pragma_table_info(?) WHERE pk > 0", (table,)).fetchone()[0]
+                assert "WITHOUT ROWID" in database.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).fetchone()[0]
+            else:
+                columns = database.execute("SELECT count(*) FROM pragma_index_info(?)", (index,)).fetchone()[0]
+                assert (table,) in database.execute("SELECT tbl_name FROM sqlite_schema WHERE name = ?", (index,)).fetchall()
+            assert len(numbers.split()) == columns + 1, index
+
+
+def test_statistics_come_from_migrations_alone():
+    """Those of the data would plan each database in another way."""
+    assert [str(path.relative_to(ROOT)) for path in sorted((ROOT / "src").rglob("*")) if path.suffix in (".cc", ".h", ".sql") and
+            re.search(r"(?m)^\s*ANALYZE\b|\bANALYZE [a-z]|PRAGMA (analysis_limit|optimize)", path.read_text())] == \
+        ["src/app/migrations/0021_statistics.sql"]
