@@ -388,21 +388,35 @@ void CheckDeliveries(db::Session& session, std::vector<std::string>& damage) {
   while (rows.Next()) ReadIfSound([&] { return ReadSoundDelivery(rows); }, damage);
 }
 
-int64_t CountUnsettled(db::Session& session, db::CompanyId company, std::string_view webhook_id) {
-  return session.GetInt(R"sql(
-      SELECT count(*) FROM webhook_delivery
-      WHERE company_id = $1 AND webhook_id = $2 AND state IN ('late', 'waiting')
-      )sql",
-                        company, webhook_id);
-}
-
-int64_t CountRows(db::Session& session, db::CompanyId company, std::string_view webhook_id,
-                  int64_t after, int64_t last) {
-  return session.GetInt(R"sql(
-      SELECT count(*) FROM webhook_delivery
-      WHERE company_id = $1 AND webhook_id = $2 AND seq > $3 AND seq <= $4
-      )sql",
-                        company, webhook_id, after, last);
+std::vector<Rows> CountRows(db::Session& session, db::CompanyId company,
+                            std::span<const Subscription> subscriptions, int64_t last) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT w.id,
+        (SELECT count(*) FROM webhook_delivery AS d
+         WHERE d.company_id = w.company_id AND d.webhook_id = w.id
+           AND d.state IN ('late', 'waiting')) AS unsettled,
+        (SELECT d.created_at FROM webhook_delivery AS d
+         WHERE d.company_id = w.company_id AND d.webhook_id = w.id
+           AND d.state IN ('late', 'waiting') ORDER BY d.seq LIMIT 1) AS oldest_at,
+        (SELECT count(*) FROM webhook_delivery AS d
+         WHERE d.company_id = w.company_id AND d.webhook_id = w.id
+           AND d.seq > w.settled_seq AND d.seq <= $2) AS ahead
+      FROM webhook AS w WHERE w.company_id = $1
+      )sql";
+  std::vector<db::Bound> ids;
+  for (const Subscription& one : subscriptions) ids.emplace_back(one.id);
+  std::vector<Rows> counts(subscriptions.size());
+  db::ClauseBuilder sql(kSelect, {company, last});
+  auto rows = session.Query<kSelect>(sql.And("w.id IN ({})", ids));
+  while (rows.Next()) {
+    const auto one = std::ranges::find(subscriptions, rows.View("id"), &Subscription::id);
+    if (one == subscriptions.end()) continue;
+    counts[static_cast<size_t>(one - subscriptions.begin())] = {
+        .unsettled = rows.Int("unsettled"),
+        .oldest_at = rows.OptionalInt("oldest_at"),
+        .ahead = rows.Int("ahead")};
+  }
+  return counts;
 }
 
 int64_t LastNumber(db::Session& session, db::CompanyId company, std::string_view webhook_id) {
@@ -411,16 +425,6 @@ int64_t LastNumber(db::Session& session, db::CompanyId company, std::string_view
       WHERE company_id = $1 AND webhook_id = $2
       )sql",
                         company, webhook_id);
-}
-
-std::optional<UtcMs> OldestUnsettled(db::Session& session, db::CompanyId company,
-                                     std::string_view webhook_id) {
-  return session.FindInt(R"sql(
-      SELECT created_at FROM webhook_delivery
-      WHERE company_id = $1 AND webhook_id = $2 AND state IN ('late', 'waiting')
-      ORDER BY seq LIMIT 1
-      )sql",
-                         company, webhook_id);
 }
 
 void Trim(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, int64_t kept,

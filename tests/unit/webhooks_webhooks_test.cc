@@ -110,6 +110,26 @@ TEST_F(WebhooksWebhooks, SkippingTheBacklogCountsEachMessageOnce) {
   EXPECT_EQ(Backlog(), 0);
 }
 
+TEST_F(WebhooksWebhooks, SubscriptionsOfAPageAreBehindAsEachIsAlone) {
+  PutRow(2, State::kLate);
+  const std::vector<Subscription> all = database_->Write([](db::Tx& tx, const db::Stamp& stamp) {
+    Draft draft;
+    draft.url = "https://example.com/hook";
+    Create(tx, kCompany, draft, stamp);  // behind the five events
+    std::vector<std::string> damage;
+    return store::All(tx, kCompany, damage);
+  });
+  database_->Read([&](db::Snapshot& snapshot) {
+    const std::vector<Behind> behind = BehindOf(snapshot, kCompany, all);
+    ASSERT_EQ(behind.size(), 2u);
+    for (size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(behind[i].backlog, all[i].id == id_ ? 5 : 0);
+      EXPECT_EQ(behind[i].oldest_at.has_value(), all[i].id == id_);
+      EXPECT_EQ(behind[i].backlog, BehindOf(snapshot, kCompany, all[i]).backlog);
+    }
+  });
+}
+
 TEST_F(WebhooksWebhooks, DeliveriesOfOneMillisecondAreListedAsTheirEventsHappened) {
   for (const int64_t seq : {3, 1, 2}) PutRow(seq, State::kDelivered);
   const std::string list = Listed("sort=-created_at");
