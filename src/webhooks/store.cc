@@ -311,7 +311,7 @@ void Put(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, const D
         (SELECT coalesce(max(number), 0) + 1 FROM webhook_delivery
          WHERE company_id = $1 AND webhook_id = $2),
         $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
-      ON CONFLICT (company_id, webhook_id, id) DO UPDATE SET state = excluded.state,
+      ON CONFLICT (company_id, webhook_id, seq, id) DO UPDATE SET state = excluded.state,
         attempts = excluded.attempts, failures = excluded.failures, failing_since_ms = excluded.failing_since_ms,
         next_attempt_at = excluded.next_attempt_at, settled_at = excluded.settled_at,
         outcome = excluded.outcome, checksum = excluded.checksum
@@ -323,13 +323,27 @@ void Put(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, const D
       one.subject_version, ChecksumOf(company, webhook_id, one, attempts));
 }
 
+namespace {
+
+std::optional<Delivery> FirstDelivery(db::Session& session, const db::ClauseBuilder& sql) {
+  auto rows = session.Query<kDeliveries>(sql);
+  if (!rows.Next()) return std::nullopt;
+  return ReadSoundDelivery(rows);
+}
+
+}  // namespace
+
 std::optional<Delivery> FindDelivery(db::Session& session, db::CompanyId company,
                                      std::string_view webhook_id, std::string_view id) {
   db::ClauseBuilder builder(kDeliveries, {company, webhook_id});
-  builder.And("d.id = {}", id);
-  auto rows = session.Query<kDeliveries>(builder);
-  if (!rows.Next()) return std::nullopt;
-  return ReadSoundDelivery(rows);
+  return FirstDelivery(session, builder.And("d.id = {}", id));
+}
+
+std::optional<Delivery> FindDelivery(db::Session& session, db::CompanyId company,
+                                     std::string_view webhook_id, int64_t seq,
+                                     std::string_view id) {
+  db::ClauseBuilder builder(kDeliveries, {company, webhook_id});
+  return FirstDelivery(session, builder.And("d.seq = {}", seq).And("d.id = {}", id));
 }
 
 db::ClauseBuilder DeliveriesOf(db::CompanyId company, std::string_view webhook_id) {

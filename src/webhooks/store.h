@@ -48,7 +48,10 @@ void DeleteAll(db::Tx& tx, db::CompanyId company);
 
 // Inserts the row, or replaces that of the same id.
 void Put(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, const Delivery& delivery);
-// Fault kDamaged where the row is not what was written.
+// Fault kDamaged where the row is not what was written. With the event's seq the row is found at
+// once, else among all of the subscription.
+std::optional<Delivery> FindDelivery(db::Session& session, db::CompanyId company,
+                                     std::string_view webhook_id, int64_t seq, std::string_view id);
 std::optional<Delivery> FindDelivery(db::Session& session, db::CompanyId company,
                                      std::string_view webhook_id, std::string_view id);
 // The start of a list of the deliveries `d`. A damaged one that it selects is left out; what is
