@@ -130,6 +130,7 @@ std::vector<StoredEvent> ReadAfter(db::Session& session, db::CompanyId company, 
 struct EventHead {
   int64_t seq = 0;
   std::string_view type, changes;  // as in StoredEvent; valid during the call
+  UtcMs at = 0;
 };
 // Calls `use` for the events after that seq up to `last`, in order.
 void ForEachHead(db::Session& session, db::CompanyId company, int64_t after, int64_t last,

@@ -484,11 +484,13 @@ std::vector<db::CompanyId> Companies(db::Session& session) {
 void ForEachHead(db::Session& session, db::CompanyId company, int64_t after, int64_t last,
                  const std::function<void(const EventHead&)>& use) {
   static constexpr db::Sql kSelect = R"sql(
-      SELECT seq, type, changes FROM event
+      SELECT seq, type, changes, at FROM event
       WHERE company_id = $1 AND seq > $2 AND seq <= $3 ORDER BY seq
       )sql";
   auto rows = session.Query<kSelect>(company, after, last);
-  while (rows.Next()) use({rows.Int("seq"), rows.View("type"), rows.View("changes")});
+  while (rows.Next()) {
+    use({rows.Int("seq"), rows.View("type"), rows.View("changes"), rows.Int("at")});
+  }
 }
 
 std::vector<StoredEvent> After(db::Session& session, db::CompanyId company, int64_t seq, int limit,

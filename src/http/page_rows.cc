@@ -8,6 +8,8 @@ namespace {
 
 constexpr size_t kTailBytes = 256;  // pagination
 constexpr size_t kReservedAtOnce = 1024 * 1024;
+// The first row may be much larger than the others.
+constexpr size_t kExpectedMax = 256 * 1024;
 
 }  // namespace
 
@@ -24,13 +26,20 @@ void PageRows::RefusePage() const {
                 {{name, FieldCode::kOutOfRange, message}});
 }
 
+// The bytes of the rows that are missing, where those that were begun have `wanted`.
+size_t PageRows::Missing(size_t wanted) const {
+  if (expected_ == 0 || count() == 0) return wanted;
+  const size_t missing = wanted / count() * (expected_ - std::min(expected_, count()));
+  return std::clamp(missing, wanted / 4, std::max(wanted, kExpectedMax));
+}
+
 void PageRows::Require(size_t bytes) {
   const size_t wanted = body_.size() + bytes + kTailBytes;
   if (wanted > kLargeAnswerBytes && !may_be_large_) throw LargePage();
   if (wanted > kAnswerBytesMax) RefusePage();
   if (lease_ == nullptr || wanted <= body_.capacity()) return;
   // std::string would grow to twice its capacity; this way it grows only by what is counted.
-  const size_t more = may_be_large_ ? std::max(kReservedAtOnce, wanted / 4) : wanted;
+  const size_t more = may_be_large_ ? std::max(kReservedAtOnce, wanted / 4) : Missing(wanted);
   const size_t capacity = wanted + more;
   if (!lease_->TryReserve(capacity)) throw AnswerBudget::NoRoom();
   body_.reserve(capacity);

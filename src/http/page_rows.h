@@ -34,6 +34,10 @@ class PageRows {
   PageRows(std::string_view head, AnswerBudget::Lease& lease, bool has_turn)
       : lease_(&lease), may_be_large_(has_turn), body_(head) {}
 
+  // How many rows the page is expected to have: the body then grows at once for all that are
+  // missing, as large as those that are there, and is not copied each time it doubles.
+  void Expect(size_t rows) { expected_ = rows; }
+
   // Appends one row, which is JSON. Throws LargePage, or Refusal: invalid_parameter where the page
   // is too large, which names the largest per_page that fits; service_unavailable where there is no
   // room for the answer now.
@@ -60,12 +64,14 @@ class PageRows {
 
  private:
   [[noreturn]] void RefusePage() const;
+  size_t Missing(size_t wanted) const;
 
   AnswerBudget::Lease* lease_ = nullptr;
   bool may_be_large_ = true;
   std::string body_;
   std::vector<size_t> begins_;  // of the rows, in the body
   size_t parts_ = 0;            // parts begun
+  size_t expected_ = 0;         // rows
 };
 
 }  // namespace comanda::http

@@ -38,6 +38,7 @@ Include ReadInclude(const http::Query& query) {
 bool AddRow(db::Session& session, db::CompanyId company, const ListedRow& row, Include include,
             Page& page, http::PageRows& rows) {
   const auto add = [&](std::string_view record) {
+    rows.Expect(row.page_rows);
     if (include == Include{}) {
       rows.Add(record);
     } else {

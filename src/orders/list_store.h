@@ -59,6 +59,8 @@ struct ListedRow {
   std::optional<std::string_view> record;
   // How many of the rows that were put on the page before belong before this one.
   size_t place = 0;
+  // How many rows the page has, this one included.
+  size_t page_rows = 0;
 };
 // Puts a row on the page; false where the page lacks it.
 using PutRow = std::function<bool(const ListedRow&)>;

@@ -135,16 +135,18 @@ auto IfSound(Find find) -> decltype(find()) {
 }
 
 // A damaged row counts as a missing one: its message is sent again, and the row is replaced.
-bool HasRow(db::Session& session, db::CompanyId company, std::string_view webhook_id,
+bool HasRow(db::Session& session, db::CompanyId company, std::string_view webhook_id, int64_t seq,
             std::string_view id) {
-  return IfSound([&] { return store::FindDelivery(session, company, webhook_id, id); }).has_value();
+  const auto find = [&] { return store::FindDelivery(session, company, webhook_id, seq, id); };
+  return IfSound(find).has_value();
 }
 
 // The row of a subscription was changed since it was read, and its callers know of none of what
 // became of messages. What has failed is due, as they asked for, unless they skipped it.
 void Merge(db::Tx& tx, db::CompanyId company, Delivery row, const Subscription& stored, UtcMs now) {
   if (!row.settled_at) {
-    const auto known = IfSound([&] { return store::FindDelivery(tx, company, stored.id, row.id); });
+    const auto known =
+        IfSound([&] { return store::FindDelivery(tx, company, stored.id, row.seq, row.id); });
     const bool was_skipped =
         known ? known->settled_at.has_value() : row.seq <= stored.progress.settled_seq;
     if (was_skipped) return;
@@ -408,7 +410,7 @@ void Deliverer::Take(db::Session& session, const Key& key, Slot& slot,
                      .created_at = event.at};
     item.delivery.id = crypto::DerivedId(key.id, item.delivery.event_id);
     // The position may be behind messages that have a row already: they are late, or delivered.
-    if (HasRow(session, key.company, key.id, item.delivery.id)) continue;
+    if (HasRow(session, key.company, key.id, event.seq, item.delivery.id)) continue;
     item.sequence_before = before;
     receiver.Append(std::move(item));
   }

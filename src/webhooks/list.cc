@@ -39,6 +39,29 @@ constexpr std::array kDeliverySorts = {
              "d.created_at DESC, d.seq DESC, d.number DESC"},
 };
 
+void AddRow(db::Session& session, db::CompanyId company, const Subscription& one,
+            http::PageRows& rows, std::vector<std::string>& damage) try {
+  rows.Add(Render(one, BehindOf(session, company, one)));
+} catch (const Fault& fault) {
+  if (fault.kind != Fault::Kind::kDamaged) throw;
+  damage.push_back(fault.cause);
+}
+
+// The log is read once for all; where that meets damage, once for each, so that damage is the fault
+// of the subscriptions that it concerns.
+void AddRows(db::Session& session, db::CompanyId company, const std::vector<Subscription>& page,
+             http::PageRows& rows, std::vector<std::string>& damage) {
+  std::vector<Behind> behind;
+  try {
+    behind = BehindOf(session, company, page);
+  } catch (const Fault& fault) {
+    if (fault.kind != Fault::Kind::kDamaged) throw;
+    for (const Subscription& one : page) AddRow(session, company, one, rows, damage);
+    return;
+  }
+  for (size_t i = 0; i < page.size(); ++i) rows.Add(Render(page[i], behind[i]));
+}
+
 }  // namespace
 
 void RequireListParameters(const http::Query& query) {
@@ -59,14 +82,8 @@ http::ListPage FindPage(db::Session& session, db::CompanyId company, const http:
   conditions.Narrow(sql);
   sql.OrderBy(http::ReadSort(query, kSorts, "-created_at"))
       .Limit(page.paging.per_page, page.paging.offset());
-  for (const Subscription& subscription : store::SelectPage(session, sql, damage)) {
-    try {
-      rows.Add(Render(subscription, BehindOf(session, company, subscription)));
-    } catch (const Fault& fault) {
-      if (fault.kind != Fault::Kind::kDamaged) throw;
-      damage.push_back(fault.cause);
-    }
-  }
+  const std::vector<Subscription> found = store::SelectPage(session, sql, damage);
+  AddRows(session, company, found, rows, damage);
   db::ClauseBuilder count(R"sql(SELECT count(*) FROM webhook w WHERE w.company_id = $1)sql",
                           {company});
   conditions.Narrow(count);

@@ -311,7 +311,7 @@ void Put(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, const D
         (SELECT coalesce(max(number), 0) + 1 FROM webhook_delivery
          WHERE company_id = $1 AND webhook_id = $2),
         $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
-      ON CONFLICT (company_id, webhook_id, id) DO UPDATE SET state = excluded.state,
+      ON CONFLICT (company_id, webhook_id, seq, id) DO UPDATE SET state = excluded.state,
         attempts = excluded.attempts, failures = excluded.failures, failing_since_ms = excluded.failing_since_ms,
         next_attempt_at = excluded.next_attempt_at, settled_at = excluded.settled_at,
         outcome = excluded.outcome, checksum = excluded.checksum
@@ -323,13 +323,27 @@ void Put(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, const D
       one.subject_version, ChecksumOf(company, webhook_id, one, attempts));
 }
 
+namespace {
+
+std::optional<Delivery> FirstDelivery(db::Session& session, const db::ClauseBuilder& sql) {
+  auto rows = session.Query<kDeliveries>(sql);
+  if (!rows.Next()) return std::nullopt;
+  return ReadSoundDelivery(rows);
+}
+
+}  // namespace
+
 std::optional<Delivery> FindDelivery(db::Session& session, db::CompanyId company,
                                      std::string_view webhook_id, std::string_view id) {
   db::ClauseBuilder builder(kDeliveries, {company, webhook_id});
-  builder.And("d.id = {}", id);
-  auto rows = session.Query<kDeliveries>(builder);
-  if (!rows.Next()) return std::nullopt;
-  return ReadSoundDelivery(rows);
+  return FirstDelivery(session, builder.And("d.id = {}", id));
+}
+
+std::optional<Delivery> FindDelivery(db::Session& session, db::CompanyId company,
+                                     std::string_view webhook_id, int64_t seq,
+                                     std::string_view id) {
+  db::ClauseBuilder builder(kDeliveries, {company, webhook_id});
+  return FirstDelivery(session, builder.And("d.seq = {}", seq).And("d.id = {}", id));
 }
 
 db::ClauseBuilder DeliveriesOf(db::CompanyId company, std::string_view webhook_id) {
@@ -388,21 +402,35 @@ void CheckDeliveries(db::Session& session, std::vector<std::string>& damage) {
   while (rows.Next()) ReadIfSound([&] { return ReadSoundDelivery(rows); }, damage);
 }
 
-int64_t CountUnsettled(db::Session& session, db::CompanyId company, std::string_view webhook_id) {
-  return session.GetInt(R"sql(
-      SELECT count(*) FROM webhook_delivery
-      WHERE company_id = $1 AND webhook_id = $2 AND state IN ('late', 'waiting')
-      )sql",
-                        company, webhook_id);
-}
-
-int64_t CountRows(db::Session& session, db::CompanyId company, std::string_view webhook_id,
-                  int64_t after, int64_t last) {
-  return session.GetInt(R"sql(
-      SELECT count(*) FROM webhook_delivery
-      WHERE company_id = $1 AND webhook_id = $2 AND seq > $3 AND seq <= $4
-      )sql",
-                        company, webhook_id, after, last);
+std::vector<Rows> CountRows(db::Session& session, db::CompanyId company,
+                            std::span<const Subscription> subscriptions, int64_t last) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT w.id,
+        (SELECT count(*) FROM webhook_delivery AS d
+         WHERE d.company_id = w.company_id AND d.webhook_id = w.id
+           AND d.state IN ('late', 'waiting')) AS unsettled,
+        (SELECT d.created_at FROM webhook_delivery AS d
+         WHERE d.company_id = w.company_id AND d.webhook_id = w.id
+           AND d.state IN ('late', 'waiting') ORDER BY d.seq LIMIT 1) AS oldest_at,
+        (SELECT count(*) FROM webhook_delivery AS d
+         WHERE d.company_id = w.company_id AND d.webhook_id = w.id
+           AND d.seq > w.settled_seq AND d.seq <= $2) AS ahead
+      FROM webhook AS w WHERE w.company_id = $1
+      )sql";
+  std::vector<db::Bound> ids;
+  for (const Subscription& one : subscriptions) ids.emplace_back(one.id);
+  std::vector<Rows> counts(subscriptions.size());
+  db::ClauseBuilder sql(kSelect, {company, last});
+  auto rows = session.Query<kSelect>(sql.And("w.id IN ({})", ids));
+  while (rows.Next()) {
+    const auto one = std::ranges::find(subscriptions, rows.View("id"), &Subscription::id);
+    if (one == subscriptions.end()) continue;
+    counts[static_cast<size_t>(one - subscriptions.begin())] = {
+        .unsettled = rows.Int("unsettled"),
+        .oldest_at = rows.OptionalInt("oldest_at"),
+        .ahead = rows.Int("ahead")};
+  }
+  return counts;
 }
 
 int64_t LastNumber(db::Session& session, db::CompanyId company, std::string_view webhook_id) {
@@ -411,16 +439,6 @@ int64_t LastNumber(db::Session& session, db::CompanyId company, std::string_view
       WHERE company_id = $1 AND webhook_id = $2
       )sql",
                         company, webhook_id);
-}
-
-std::optional<UtcMs> OldestUnsettled(db::Session& session, db::CompanyId company,
-                                     std::string_view webhook_id) {
-  return session.FindInt(R"sql(
-      SELECT created_at FROM webhook_delivery
-      WHERE company_id = $1 AND webhook_id = $2 AND state IN ('late', 'waiting')
-      ORDER BY seq LIMIT 1
-      )sql",
-                         company, webhook_id);
 }
 
 void Trim(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, int64_t kept,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,7 +48,10 @@ void DeleteAll(db::Tx& tx, db::CompanyId company);
 
 // Inserts the row, or replaces that of the same id.
 void Put(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, const Delivery& delivery);
-// Fault kDamaged where the row is not what was written.
+// Fault kDamaged where the row is not what was written. With the event's seq the row is found at
+// once, else among all of the subscription.
+std::optional<Delivery> FindDelivery(db::Session& session, db::CompanyId company,
+                                     std::string_view webhook_id, int64_t seq, std::string_view id);
 std::optional<Delivery> FindDelivery(db::Session& session, db::CompanyId company,
                                      std::string_view webhook_id, std::string_view id);
 // The start of a list of the deliveries `d`. A damaged one that it selects is left out; what is
@@ -66,16 +70,17 @@ std::vector<Delivery> Dead(db::Session& session, db::CompanyId company,
                            std::string_view webhook_id);
 // Adds what is wrong with any row, of every company.
 void CheckDeliveries(db::Session& session, std::vector<std::string>& damage);
-// Late ones, and those that wait behind them.
-int64_t CountUnsettled(db::Session& session, db::CompanyId company, std::string_view webhook_id);
-// Those of the events behind `after` up to `last`, whatever became of them.
-int64_t CountRows(db::Session& session, db::CompanyId company, std::string_view webhook_id,
-                  int64_t after, int64_t last);
+// The rows of a subscription.
+struct Rows {
+  int64_t unsettled = 0;           // late, or waiting behind one that is
+  std::optional<UtcMs> oldest_at;  // the time of the first unsettled one's event
+  int64_t ahead = 0;               // of events after the stored position, whatever became of them
+};
+// Of each subscription, in the same order, up to the event `last`.
+std::vector<Rows> CountRows(db::Session& session, db::CompanyId company,
+                            std::span<const Subscription> subscriptions, int64_t last);
 // The highest `sequence` among the rows; 0: none has one.
 int64_t LastNumber(db::Session& session, db::CompanyId company, std::string_view webhook_id);
-// The time of the event; nothing if all are settled.
-std::optional<UtcMs> OldestUnsettled(db::Session& session, db::CompanyId company,
-                                     std::string_view webhook_id);
 // Deletes settled rows beyond the newest `kept`, and those that were settled before that time.
 void Trim(db::Tx& tx, db::CompanyId company, std::string_view webhook_id, int64_t kept,
           UtcMs settled_before);

@@ -44,36 +44,45 @@ void ForgetFailures(Progress& progress) {
   progress.suspended_at = std::nullopt;
 }
 
-// The messages that the subscription asked for among the events after its position, up to `last`.
-int64_t CountMessages(db::Session& session, db::CompanyId company, const Subscription& subscription,
-                      int64_t last) {
-  int64_t count = 0;
-  const auto add = [&](const events::EventHead& head) {
-    const Kinds kinds = subscription.selection.At(head.seq);
-    LoggedChange change{head.type, head.changes, ""};
-    std::string body;
-    if (NeedsBody(kinds, change)) {
-      const auto event = events::Find(session, company, head.seq);
-      body = event && !event->is_damaged ? event->body : "{}";
-      change.body = body;
-    }
-    count += static_cast<int64_t>(MessagesOf(kinds, change).size());
-  };
-  events::ForEachHead(session, company, subscription.progress.settled_seq, last, add);
-  return count;
-}
+// What the log has after the position of a subscription.
+struct Ahead {
+  int64_t messages = 0;          // that the subscription asked for
+  std::optional<UtcMs> next_at;  // the time of the next event, asked for or not
+};
 
-// Messages behind the position may have rows already: they were delivered, or are late. Those
-// account for themselves.
-int64_t CountRowsAhead(db::Session& session, db::CompanyId company, const Subscription& one,
-                       int64_t last) {
-  return store::CountRows(session, company, one.id, one.progress.settled_seq, last);
+// Of each subscription, up to the event `last`.
+std::vector<Ahead> ReadAhead(db::Session& session, db::CompanyId company,
+                             std::span<const Subscription> subscriptions, int64_t last) {
+  std::vector<Ahead> ahead(subscriptions.size());
+  int64_t after = last;
+  for (const Subscription& one : subscriptions) after = std::min(after, one.progress.settled_seq);
+  if (after >= last) return ahead;
+  events::ForEachHead(session, company, after, last, [&](const events::EventHead& head) {
+    std::optional<std::string> body;
+    for (size_t i = 0; i < subscriptions.size(); ++i) {
+      if (head.seq <= subscriptions[i].progress.settled_seq) continue;
+      if (!ahead[i].next_at) ahead[i].next_at = head.at;
+      const Kinds kinds = subscriptions[i].selection.At(head.seq);
+      LoggedChange change{head.type, head.changes, ""};
+      if (NeedsBody(kinds, change)) {
+        if (!body) {
+          const auto event = events::Find(session, company, head.seq);
+          body = event && !event->is_damaged ? event->body : "{}";
+        }
+        change.body = *body;
+      }
+      ahead[i].messages += static_cast<int64_t>(MessagesOf(kinds, change).size());
+    }
+  });
+  return ahead;
 }
 
 // What is behind the position is counted in numbers, not delivered.
 void SkipTo(db::Session& session, db::CompanyId company, int64_t last, Subscription& one) {
-  const int64_t messages = CountMessages(session, company, one, last);
-  one.progress.events_lost += messages - CountRowsAhead(session, company, one, last);
+  const int64_t messages = ReadAhead(session, company, {&one, 1}, last).front().messages;
+  // Those that have rows already were delivered, or are late: they account for themselves.
+  const store::Rows rows = store::CountRows(session, company, {&one, 1}, last).front();
+  one.progress.events_lost += messages - rows.ahead;
   one.progress.sequence += messages;
   one.progress.settled_seq = std::max(one.progress.settled_seq, last);
   one.selection.ForgetBefore(one.progress.settled_seq);
@@ -191,18 +200,25 @@ Subscription Change(db::Tx& tx, Graces& graces, db::CompanyId company, std::stri
   return one;
 }
 
-Behind BehindOf(db::Session& session, db::CompanyId company, const Subscription& one) {
-  Behind behind{.backlog = store::CountUnsettled(session, company, one.id),
-                .oldest_at = store::OldestUnsettled(session, company, one.id)};
+std::vector<Behind> BehindOf(db::Session& session, db::CompanyId company,
+                             std::span<const Subscription> subscriptions) {
   const int64_t last = events::ExtentOf(session, company).last;
-  const int64_t position = one.progress.settled_seq;
-  if (last <= position) return behind;
-  behind.backlog +=
-      CountMessages(session, company, one, last) - CountRowsAhead(session, company, one, last);
-  const auto next = events::ReadAfter(session, company, position, 1);
-  const bool is_older = !next.empty() && (!behind.oldest_at || next[0].at < *behind.oldest_at);
-  if (behind.backlog > 0 && is_older) behind.oldest_at = next[0].at;
+  const std::vector<Ahead> ahead = ReadAhead(session, company, subscriptions, last);
+  const std::vector<store::Rows> rows = store::CountRows(session, company, subscriptions, last);
+  std::vector<Behind> behind;
+  for (size_t i = 0; i < subscriptions.size(); ++i) {
+    Behind one{.backlog = rows[i].unsettled + ahead[i].messages - rows[i].ahead,
+               .oldest_at = rows[i].oldest_at};
+    if (const auto next_at = ahead[i].next_at; next_at && one.backlog > 0) {
+      one.oldest_at = std::min(one.oldest_at.value_or(*next_at), *next_at);
+    }
+    behind.push_back(one);
+  }
   return behind;
+}
+
+Behind BehindOf(db::Session& session, db::CompanyId company, const Subscription& one) {
+  return BehindOf(session, company, std::span(&one, 1)).front();
 }
 
 Removed Remove(db::Tx& tx, db::CompanyId company, std::string_view id) {

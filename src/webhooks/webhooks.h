@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "db/session.h"
 #include "webhooks/delivery.h"
@@ -37,7 +39,10 @@ Removed Remove(db::Tx& tx, db::CompanyId company, std::string_view id);
 // Throws Fault kDamaged where the row is not what was written.
 Subscription Get(db::Session& session, db::CompanyId company, std::string_view id);
 
-// What is not delivered yet, as far as it is stored.
+// What is not delivered yet, as far as it is stored: of subscriptions as their rows are, in the
+// same order. The log is read once for all.
+std::vector<Behind> BehindOf(db::Session& session, db::CompanyId company,
+                             std::span<const Subscription> subscriptions);
 Behind BehindOf(db::Session& session, db::CompanyId company, const Subscription& subscription);
 
 // The outcome of a test: stored in the log of deliveries. An acknowledged one ends the waits of a

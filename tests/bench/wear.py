@@ -4,42 +4,57 @@ import concurrent.futures
 import contextlib
 import shutil
 import subprocess
+import time
 import uuid
 
 from ageing import age, used_bytes
 from serving import Server
-from support.box import Box
+from support.box import PATIENCE_S, Box
 from support.orders import three_items
 from table import Row
+from webhooks import LOOPBACK, Receiver, last_seq, subscribe
 
 LIVES = {True: 20, False: 200}  # in brief or not
 KEPT = {True: 40, False: 2000}
 TILLS = 8
-WRITTEN_KB_MAX = 350
+WRITTEN_KB_MAX, WRITTEN_HOOKED_KB_MAX = 250, 350
+SUBSCRIPTIONS = 10
+STORED_S = 2.5  # after the last message: its row is stored, and copied from the log into the database
 KEPT_BARS = [("for 7 days", 36, None), ("afterwards", 9, 10), ("once closed for 90 days", 4.5, 100)]  # KB, age in days
 
 
 def written(bench):
-    what = "written for one order's life, KB"
-    if not bench.wanted(what):
-        return
+    """What a server writes for its orders, and what it writes when ten webhooks get each of their events as well."""
+    alone, hooked = "written for one order's life, KB", f"written for one order's life, {SUBSCRIPTIONS} webhooks, KB"
     kind = subprocess.run(["stat", "-f", "-c", "%T", bench.parent], capture_output=True, text=True).stdout.strip()
-    if kind in ("tmpfs", "ramfs"):
-        bench.add(Row(what, f"<= {WRITTEN_KB_MAX}", None, note=f"not measured: {bench.parent} is {kind}; set TMPDIR to a disk"))
-        return
-    results = []
-    for server in bench.servers("wear"):
-        items = three_items(server.box)
-        with server.client() as client:
+    for what, bar, hooks in (alone, WRITTEN_KB_MAX, 0), (hooked, WRITTEN_HOOKED_KB_MAX, SUBSCRIPTIONS):
+        if not bench.wanted(what):
+            continue
+        if kind in ("tmpfs", "ramfs"):
+            bench.add(Row(what, f"<= {bar}", None, note=f"not measured: {bench.parent} is {kind}; set TMPDIR to a disk"))
+            continue
+        results = [written_by(bench, program, hooks) for program in bench.programs]
+        note = "" if results[0] is not None else "not measured: /proc/PID/io of the server needs root"
+        bench.add(Row(what, f"<= {bar}", *results, met=results[0] and results[0] <= bar,
+                      note=note or f"on {kind}, {LIVES[bench.brief]} orders one after another, with their checkpoints"))
+
+
+def written_by(bench, program, hooks):
+    receiver = Receiver(bench.stack) if hooks else None
+    server = Server(bench.stack, bench.parent / f"wear-{hooks}-{program.name}", program.binary, options=LOOPBACK if hooks else ())
+    items = three_items(server.box)
+    with server.client() as client:
+        for _ in range(hooks):
+            subscribe(client, receiver)
+        client.sell(*items)
+        before, first = server.written_bytes(), last_seq(server)
+        for _ in range(LIVES[bench.brief]):
             client.sell(*items)
-            before = server.written_bytes()
-            for _ in range(LIVES[bench.brief]):
-                client.sell(*items)
-            after = server.written_bytes()
-        results.append(None if before is None else (after - before) / 1000 / LIVES[bench.brief])
-    note = "" if results[0] is not None else "not measured: /proc/PID/io of the server needs root"
-    bench.add(Row(what, f"<= {WRITTEN_KB_MAX}", *results, met=results[0] and results[0] <= WRITTEN_KB_MAX,
-                  note=note or f"on {kind}, {LIVES[bench.brief]} orders one after another, with their checkpoints"))
+        if hooks:
+            receiver.wait_for(hooks * (last_seq(server) - first), PATIENCE_S)
+            time.sleep(STORED_S)
+        after = server.written_bytes()
+    return None if before is None else (after - before) / 1000 / LIVES[bench.brief]
 
 
 def kept(bench):

@@ -19,6 +19,8 @@
 #include "support/api.h"
 #include "support/engine_calls.h"
 #include "users/api.h"
+#include "webhooks/api.h"
+#include "webhooks/webhooks.h"
 
 namespace comanda::app {
 namespace {
@@ -40,6 +42,7 @@ class ListStatements : public ::testing::TestWithParam<List> {
   static constexpr std::string_view kDemo = "0192f0a0-0001-7000-8000-000000000001";
   static constexpr int kOrders = 60;
   static constexpr int kKeys = 5;
+  static constexpr int kWebhooks = 8;
 
   ListStatements() {
     Import(*api_.database, DemoJson());
@@ -47,6 +50,13 @@ class ListStatements : public ::testing::TestWithParam<List> {
       return snapshot.GetInt("SELECT company_id FROM company WHERE id = $1", kDemo);
     });
     api_.key = api_.AddKey(auth::ScopeSet::All(), db::CompanyId{company});
+    api_.database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      webhooks::Draft draft;
+      draft.url = "https://example.com/hook";
+      for (int i = 0; i < kWebhooks; ++i) {
+        webhooks::Create(tx, db::CompanyId{company}, draft, stamp);
+      }
+    });
     for (int i = 0; i < kOrders; ++i) {
       const Answer made =
           api_.Send(http::Method::kPost, "/v1/orders", R"({"service_type":"ONSITE"})",
@@ -62,7 +72,7 @@ class ListStatements : public ::testing::TestWithParam<List> {
   }
 
   Api api_{{orders::Routes(), clients::Routes(), menu::Routes(), company::Routes(), users::Routes(),
-            keys::Routes()}};
+            keys::Routes(), webhooks::Routes()}};
 };
 
 TEST_P(ListStatements, AreAsManyForAFullPage) {
@@ -91,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
                       List{"/v1/clients?per_page=20", 20, 4}, List{"/v1/menu", 10, 4},
                       List{"/v1/menu?per_page=5", 5, 4}, List{"/v1/users", 14, 3},
                       List{"/v1/company/payment-methods", 5, 3}, List{"/v1/company/tables", 20, 3},
-                      List{"/auth/api-keys", 5, 3}));
+                      List{"/auth/api-keys", 5, 3}, List{"/v1/webhooks", 8, 6}));
 
 }  // namespace
 }  // namespace comanda::app

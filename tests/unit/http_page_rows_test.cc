@@ -89,5 +89,28 @@ TEST(HttpPageRows, EndWhereTheBudgetEnds) {
   }
 }
 
+TEST(HttpPageRows, ReserveOnceWhatIsExpected) {
+  AnswerBudget budget({.all = 700'000});
+  AnswerBudget::Lease held(budget, "a"), lease(budget, "");
+  const std::string unread(100'000, 'x');
+  ASSERT_TRUE(held.TryHold(unread));
+  PageRows rows(PageRows::kListHead, lease, false);
+  const std::string row(10'000, 'x');
+  for (int i = 0; i < 50; ++i) {
+    rows.Expect(50);
+    rows.Add(row);
+  }
+  EXPECT_EQ(rows.count(), 50u) << "by doubling, the page would reserve 640 kB";
+}
+
+TEST(HttpPageRows, TakeRowsThatAreLargerThanTheFirst) {
+  AnswerBudget budget;
+  AnswerBudget::Lease lease(budget, "");
+  PageRows rows(PageRows::kListHead, lease, false);
+  rows.Expect(3);
+  for (const size_t bytes : {10, 200'000, 300'000, 100'000}) rows.Add(std::string(bytes, 'x'));
+  EXPECT_EQ(rows.End("]").size(), PageRows::kListHead.size() + 600'010 + 3 + 1);
+}
+
 }  // namespace
 }  // namespace comanda::http

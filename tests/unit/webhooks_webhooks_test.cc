@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "crypto/derived_id.h"
 #include "events/log.h"
 #include "http/page_rows.h"
 #include "http/query.h"
@@ -108,6 +109,61 @@ TEST_F(WebhooksWebhooks, SkippingTheBacklogCountsEachMessageOnce) {
   EXPECT_EQ(one.progress.sequence, 5);
   EXPECT_EQ(one.progress.events_lost, 4);
   EXPECT_EQ(Backlog(), 0);
+}
+
+// Each page that a commit changes is written twice, to the log and to the file.
+TEST_F(WebhooksWebhooks, RowsOfDeliveriesShareTheirPages) {
+  const auto pages = [&] {
+    return database_->Read([](db::Snapshot& snapshot) {
+      return snapshot.GetInt("SELECT page_count FROM pragma_page_count");
+    });
+  };
+  constexpr int kRows = 400;
+  const int64_t before = pages();
+  database_->Write([this](db::Tx& tx, const db::Stamp& stamp) {
+    for (int i = 1; i <= kRows; ++i) {
+      const std::string event_id = crypto::DerivedId(testing::kCompanyId, std::to_string(i));
+      Delivery row{.id = crypto::DerivedId(id_, event_id),
+                   .seq = i,
+                   .kind = Kind::kOrderUpdated,
+                   .event_id = event_id,
+                   .subject_type = "order",
+                   .subject_id = id_,
+                   .subject_version = i,
+                   .sequence = i,
+                   .state = State::kDelivered,
+                   .created_at = stamp.now,
+                   .settled_at = stamp.now};
+      row.Add({.at = stamp.now,
+               .outcome = Outcome::kAcknowledged,
+               .status = 204,
+               .duration_ms = 3,
+               .address = "192.168.1.20",
+               .clock_skew_s = 0});
+      store::Put(tx, kCompany, id_, row);
+    }
+  });
+  EXPECT_LT(pages() - before, kRows * 3 / 4);
+}
+
+TEST_F(WebhooksWebhooks, SubscriptionsOfAPageAreBehindAsEachIsAlone) {
+  PutRow(2, State::kLate);
+  const std::vector<Subscription> all = database_->Write([](db::Tx& tx, const db::Stamp& stamp) {
+    Draft draft;
+    draft.url = "https://example.com/hook";
+    Create(tx, kCompany, draft, stamp);  // behind the five events
+    std::vector<std::string> damage;
+    return store::All(tx, kCompany, damage);
+  });
+  database_->Read([&](db::Snapshot& snapshot) {
+    const std::vector<Behind> behind = BehindOf(snapshot, kCompany, all);
+    ASSERT_EQ(behind.size(), 2u);
+    for (size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(behind[i].backlog, all[i].id == id_ ? 5 : 0);
+      EXPECT_EQ(behind[i].oldest_at.has_value(), all[i].id == id_);
+      EXPECT_EQ(behind[i].backlog, BehindOf(snapshot, kCompany, all[i]).backlog);
+    }
+  });
 }
 
 TEST_F(WebhooksWebhooks, DeliveriesOfOneMillisecondAreListedAsTheirEventsHappened) {

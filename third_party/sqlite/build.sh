@@ -2,11 +2,13 @@
 # SQLite as one file. Our own code relies on the hard heap limit, the progress handler and the depth
 # limits, so memory statistics, the progress callback and SQLITE_MAX_EXPR_DEPTH stay as they are. What
 # is temporary stays in memory, but for a connection that asks for files (upgrades). Nothing is mapped
-# into memory, where a read that the disk fails would end the process.
+# into memory, where a read that the disk fails would end the process. Pages of long rows are cached like all
+# others: read past the cache, a page of 50 orders asks the kernel for 200 of them each time.
 
 options="
   -DSQLITE_THREADSAFE=2
   -DSQLITE_DQS=0
+  -DSQLITE_DIRECT_OVERFLOW_READ=0
   -DSQLITE_ENABLE_API_ARMOR
   -DSQLITE_LIKE_DOESNT_MATCH_BLOBS
   -DSQLITE_MAX_MMAP_SIZE=0
