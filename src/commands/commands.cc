@@ -22,6 +22,7 @@
 #include "commands/table.h"
 #include "commands/terminal.h"
 #include "crypto/hash.h"
+#include "db/health.h"
 
 namespace comanda::commands {
 namespace {
@@ -42,6 +43,25 @@ const Command* Find(std::string_view name) {
     if (found != table.end()) return &*found;
   }
   return nullptr;
+}
+
+// Texts name the commands of `comanda`; those of another program are typed with its name.
+std::string OfThisProgram(std::string text) {
+  constexpr std::string_view kName = "comanda";
+  if (ProgramName() == kName) return text;
+  for (size_t at = text.find(kName); at != text.npos; at = text.find(kName, at + kName.size())) {
+    const bool begins =
+        at == 0 || text[at - 1] == ' ' || text[at - 1] == '`' || text[at - 1] == '\n';
+    std::string_view rest = std::string_view(text).substr(at + kName.size());
+    if (!begins || !rest.starts_with(' ')) continue;
+    rest.remove_prefix(1);
+    const std::string_view word =
+        rest.substr(0, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz-"));
+    const bool is_command = word == "--help" || word == "COMMAND" ||
+                            std::ranges::find(Commands(), word, &Command::name) != Commands().end();
+    if (is_command) text.replace(at, kName.size(), ProgramName());
+  }
+  return text;
 }
 
 int Unknown(std::string_view name) {
@@ -68,12 +88,13 @@ std::string Describe(const Refusal& refusal) {
 }
 
 void Print(std::string_view text) {
-  const std::string shown = VisibleLines(text);
+  const std::string shown = OfThisProgram(VisibleLines(text));
   ::fwrite(shown.data(), 1, shown.size(), stdout);
 }
 
 void PrintError(std::string_view text) {
-  const std::string line = "comanda: " + VisibleLines(text) + "\n";
+  const std::string line =
+      std::string(ProgramName()) + ": " + OfThisProgram(VisibleLines(text)) + "\n";
   ::fwrite(line.data(), 1, line.size(), stderr);
 }
 
@@ -125,6 +146,9 @@ int RunCommand(Words words) {
   } catch (const Refusal& refusal) {
     PrintError(Describe(refusal));
     return refusal.problem == Problem::kInvalidParameter ? kExitUsage : kExitRefused;
+  } catch (const db::OwnedByAnother& owned) {
+    PrintError(owned.cause + ": run this there");
+    return kExitRefused;
   } catch (const Fault& fault) {
     PrintError(fault.cause);
     return kExitFault;

@@ -16,6 +16,9 @@ struct Command {
   int (*run)(Words);
 };
 
+// What is typed to run it: "comanda".
+std::string_view ProgramName();
+
 // In the order in which --help lists them.
 std::span<const Command> Commands();
 // Commands of the other program, which say what to do instead.

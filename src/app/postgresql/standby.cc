@@ -48,15 +48,23 @@ class Door {
       state = state_;
     }
     if (request.path == "/healthz") {
-      exchange.response.content_type = "text/plain; charset=utf-8";
-      exchange.response.body = "ok\n";
+      exchange.response.body = R"({"status":"ok"})";
     } else if (request.path == "/metrics") {
       exchange.response.content_type = "text/plain; version=0.0.4; charset=utf-8";
       exchange.response.body = metrics_.Text();
     } else if (request.path == "/readyz") {
       exchange.response.status = 503;
-      exchange.response.content_type = "text/plain; charset=utf-8";
-      exchange.response.body = state + "\n";
+      json::Writer out(exchange.response.body);
+      out.BeginObject().Key("status").Text("not_ready").Key("checks").BeginObject();
+      out.Key("standby")
+          .BeginObject()
+          .Key("ok")
+          .Boolean(false)
+          .Key("state")
+          .Text(state)
+          .EndObject();
+      out.EndObject().EndObject();
+      exchange.response.headers.emplace_back("Retry-After", std::to_string(kRetryAfterS));
     } else {
       Refusal refusal(Problem::kStandby, "Another server serves this database: " + state + ".");
       refusal.retry_after_s = kRetryAfterS;

@@ -1,11 +1,14 @@
 #include "app/storage.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "app/served.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/problem.h"
+#include "base/time/clock.h"
+#include "db/postgresql/owner.h"
 
 namespace comanda::app {
 namespace {
@@ -42,10 +45,6 @@ std::string DatabasePath(auth::Mode mode, const config::Options& options) {
   return options.data_directory + "/" + FileName(mode);
 }
 
-bool DatabaseIsThere(auth::Mode, const config::Options& options) {
-  return !options.database.empty();
-}
-
 db::Settings StorageSettings(auth::Mode mode, const config::Options& options) {
   if (options.database.empty()) {
     throw Refusal(Problem::kValidationFailed,
@@ -66,6 +65,15 @@ db::Settings StorageSettings(auth::Mode mode, const config::Options& options) {
             served->changes = commits;
             app::NoteServed(directory, file, *served);
           }};
+}
+
+// Where it cannot be asked, what opens it says why.
+bool DatabaseIsThere(auth::Mode mode, const config::Options& options) {
+  try {
+    return db::HasOwnTables(StorageSettings(mode, options), SystemClock());
+  } catch (const Fault&) {
+    return true;
+  }
 }
 
 // A machine that has never served it, or not for a while, knows less than the database: that is a
@@ -90,10 +98,10 @@ void NoteServedNowAndThen(db::Database& database, auth::Mode mode, const config:
 Copies::Copies(const config::Options& options, metrics::Registry&) : options_(options) {}
 
 void Copies::AddReadiness(db::Database& live, std::vector<http::Readiness>& checks, UtcMs) const {
+  const auto found = std::ranges::find(checks, "database", &http::Readiness::name);
+  if (found == checks.end() || !found->ok) return;
   const db::OwnerNote owner = live.owner();
-  checks.push_back({.name = "database_server",
-                    .ok = true,
-                    .state = owner.server + ", term " + std::to_string(owner.term)});
+  found->state += ", " + owner.server + ", term " + std::to_string(owner.term);
 }
 
 void Copies::LookAtLeftovers(bool) const {}

@@ -74,6 +74,8 @@ constexpr std::array kOfTheBox = {
 
 }  // namespace
 
+std::string_view ProgramName() { return "comanda-head"; }
+
 std::span<const Command> Commands() { return kCommands; }
 
 std::span<const Command> CommandsOfOthers() { return kOfTheBox; }

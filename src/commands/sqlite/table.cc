@@ -32,6 +32,8 @@ constexpr std::array kCommands = {
 
 }  // namespace
 
+std::string_view ProgramName() { return "comanda"; }
+
 std::span<const Command> Commands() { return kCommands; }
 
 std::span<const Command> CommandsOfOthers() { return {}; }

@@ -7,6 +7,7 @@
 #include "base/problem.h"
 #include "db/postgresql/catalogue.h"
 #include "db/postgresql/dialect.h"
+#include "db/postgresql/owner.h"
 
 namespace comanda::db {
 namespace {
@@ -93,10 +94,7 @@ void RequireCatalogue(Connection& connection, const Settings& settings) {
   try {
     connection.Execute("CREATE SCHEMA comanda_wanted");
     connection.Execute("SET LOCAL search_path = comanda_wanted");
-    connection.Execute("CREATE TABLE owner (LIKE " + settings.SchemaName() +
-                       ".owner INCLUDING ALL)");
-    connection.Execute("CREATE TABLE schema_version (LIKE " + settings.SchemaName() +
-                       ".schema_version INCLUDING ALL)");
+    CreateOwnTables(connection);
     for (const Migration& migration : settings.migrations) Apply(connection, migration, {});
     wanted = ReadCatalogue(connection);
   } catch (...) {

@@ -54,6 +54,14 @@ class Taken {
 
 }  // namespace
 
+void CreateOwnTables(Connection& connection) {
+  connection.Execute(
+      "CREATE TABLE owner (term BIGINT NOT NULL, commits BIGINT NOT NULL, host TEXT NOT NULL)");
+  connection.Execute("CREATE UNIQUE INDEX owner_one ON owner ((true))");
+  connection.Execute("CREATE TABLE schema_version (version BIGINT NOT NULL)");
+  connection.Execute("CREATE UNIQUE INDEX schema_version_one ON schema_version ((true))");
+}
+
 void MakeOwnTables(Connection& connection, const Settings& settings) {
   const std::string schema = settings.SchemaName();
   const std::string named = "'" + schema + "'";  // live or test
@@ -69,14 +77,15 @@ void MakeOwnTables(Connection& connection, const Settings& settings) {
   }
   connection.BeginWriting();
   connection.Execute("CREATE SCHEMA IF NOT EXISTS " + schema);
-  connection.Execute(
-      "CREATE TABLE owner (term BIGINT NOT NULL, commits BIGINT NOT NULL, host TEXT NOT NULL)");
-  connection.Execute("CREATE UNIQUE INDEX owner_one ON owner ((true))");
-  connection.Execute("CREATE TABLE schema_version (version BIGINT NOT NULL)");
-  connection.Execute("CREATE UNIQUE INDEX schema_version_one ON schema_version ((true))");
+  CreateOwnTables(connection);
   connection.Execute("INSERT INTO owner (term, commits, host) VALUES (0, 0, '')");
   connection.Execute("INSERT INTO schema_version (version) VALUES (0)");
   connection.Commit();
+}
+
+bool HasOwnTables(const Settings& settings, const Clock& clock) {
+  Connection connection(settings, Connection::Role::kReader, clock);
+  return !connection.Text("SELECT to_regclass('owner')").empty();
 }
 
 bool TryLock(Connection& connection, const Settings& settings) {

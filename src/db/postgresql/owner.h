@@ -24,9 +24,15 @@
 
 namespace comanda::db {
 
-// Makes the schema and its tables `owner` and `schema_version` where they are missing. Fault where
+// Makes the tables `owner` and `schema_version`, without rows, in the first schema of the
+// search_path.
+void CreateOwnTables(Connection& connection);
+// Makes the schema and these tables where they are missing. Fault where
 // this user may not, or the schema is another program's.
 void MakeOwnTables(Connection& connection, const Settings& settings);
+
+// Whether they are there. On a connection of its own.
+bool HasOwnTables(const Settings& settings, const Clock& clock);
 
 // False where another process has the lock. It goes with the connection.
 bool TryLock(Connection& connection, const Settings& settings);

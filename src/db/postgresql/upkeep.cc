@@ -251,9 +251,10 @@ bool Upkeep::TryConnect() {
   try {
     std::unique_ptr<Connection> fresh = Connect();
     RequireServer(*fresh);
-    if (!TryLock(*fresh, settings_)) return false;  // of the lost connection, or another process
+    const bool has_lock = TryLock(*fresh, settings_);
     const Owner owner = ReadOwner(*fresh);
     if (owner.term > term_) EndProcess("another process has become the owner");
+    if (!has_lock) return false;  // the server has not seen yet that the lost connection is gone
     if (owner.term < term_ || owner.commits < commits_) {
       went_back_ = true;
       if (settings_.note_went_back) settings_.note_went_back(commits_);

@@ -1,0 +1,116 @@
+"""Stands between comanda-head and PostgreSQL on a Unix socket, knows the messages of the protocol (version 3), and fails one
+of them: a COMMIT that does not arrive, one whose answer is lost, a server that hangs."""
+
+import contextlib
+import pathlib
+import shutil
+import socket
+import struct
+import tempfile
+import threading
+
+PORT_FILE = ".s.PGSQL.5432"
+
+
+class Cut(Exception):
+    """Ends the connection on both sides."""
+
+
+def messages(read):
+    """Of a stream: (type, whole message)."""
+    while True:
+        kind = read(1)
+        length = read(4)
+        yield kind, kind + length + read(struct.unpack("!I", length)[0] - 4)
+
+
+class Proxy:
+    """`faults`: how many of the next commits are failed, and how: "before" the server has it, or its "answer"."""
+
+    def __init__(self, server_directory):
+        self.server = str(pathlib.Path(server_directory, PORT_FILE))
+        self.directory = tempfile.mkdtemp(prefix="comanda-pgp-")
+        self.lock = threading.Lock()
+        self.faults = []  # guarded by lock; the next one first
+        self.failed = 0  # guarded by lock
+        self.hangs = threading.Event()
+        self.goes_on = threading.Event()
+        self.goes_on.set()
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.directory + "/" + PORT_FILE)
+        self.listener.listen(64)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self):
+        self.go_on()
+        self.listener.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def fail(self, how, times=1):
+        with self.lock:
+            self.faults += [how] * times
+
+    def hang(self):
+        """Nothing passes, and no connection ends, until go_on()."""
+        self.goes_on.clear()
+
+    def go_on(self):
+        self.goes_on.set()
+
+    def _take(self, how):
+        with self.lock:
+            if self.faults[:1] != [how]:
+                return False
+            self.faults.pop(0)
+            self.failed += 1
+            return True
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client):
+        server = socket.socket(socket.AF_UNIX)
+        try:
+            server.connect(self.server)
+        except OSError:
+            client.close()
+            return
+        both = (client, server)
+        threading.Thread(target=self._carry, args=(client, server, self._from_client, both), daemon=True).start()
+        threading.Thread(target=self._carry, args=(server, client, self._from_server, both), daemon=True).start()
+
+    def _carry(self, source, sink, look, both):
+        def read(size):
+            data = b""
+            while len(data) < size:
+                piece = source.recv(size - len(data))
+                if not piece:
+                    raise Cut
+                data += piece
+            return data
+
+        try:
+            if look == self._from_client:  # the start has no type
+                length = read(4)
+                sink.sendall(length + read(struct.unpack("!I", length)[0] - 4))
+            for kind, message in messages(read):
+                self.goes_on.wait()
+                look(kind, message)
+                sink.sendall(message)
+        except (Cut, OSError):
+            pass
+        for one in both:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+
+    def _from_client(self, kind, message):
+        if kind == b"P" and message[5:].split(b"\0")[1] == b"COMMIT" and self._take("before"):
+            raise Cut
+
+    def _from_server(self, kind, message):
+        if kind == b"C" and message[5:] == b"COMMIT\0" and self._take("answer"):
+            raise Cut
