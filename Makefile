@@ -1,6 +1,6 @@
 # The commands people type. Each is one line over CMake or a script.
 
-.PHONY: all run test check bench fuzz arm64 package clean
+.PHONY: all run test check bench fuzz arm64 package head head-package clean
 
 all:
 	scripts/build
@@ -27,6 +27,14 @@ arm64:
 # build/package: .deb and .tar.gz for both architectures
 package:
 	scripts/package
+
+# build/release/comanda-head: the same server for a head office, on PostgreSQL
+head:
+	scripts/build head
+
+# build/head-package: its .deb for this machine's architecture
+head-package:
+	scripts/package --head
 
 clean:
 	rm -rf build

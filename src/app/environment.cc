@@ -16,7 +16,6 @@
 #include "keys/keys.h"
 #include "keys/pairing.h"
 #include "machine/hold.h"
-#include "machine/machine_id.h"
 #include "menu/catalogue.h"
 #include "orders/orders.h"
 #include "webhooks/webhooks.h"
@@ -171,7 +170,7 @@ void Environment::LoadMemory() {
 // transaction, so that a power cut between them loses neither. The hold is in force before it is
 // written, and also where it cannot be.
 void Environment::TakeUpCopy() {
-  const std::string machine_id = machine::MachineId();
+  const std::string machine_id = MachineOf(database_);
   const UtcMs now = clock_.Now();
   std::optional<machine::Kept> kept;
   GoOnWithout("on which machine the data were served", [&] {

@@ -39,7 +39,11 @@ db::Settings StorageSettings(auth::Mode mode, const config::Options& options);
 // `was_upgraded`: by this start.
 bool WentBack(db::Database& database, auth::Mode mode, const config::Options& options,
               bool was_upgraded);
-// To be written with what follows from it, so that the next start does not find it again.
+// Which machine has the data, for machine::Judge(): data that another machine has served send
+// nothing until somebody says so. This machine, or the servers of the database, which stay the same
+// whichever machine takes over.
+std::string MachineOf(db::Database& database);
+// To be written with what follows from WentBack(), so that the next start does not find it again.
 void NoteTakenUp(db::Tx& tx);
 // Notes in the data directory what is served, for WentBack(). Fault where it cannot be written.
 void NoteServed(db::Database& database, auth::Mode mode, const config::Options& options);

@@ -24,6 +24,7 @@ Database::Database(Settings settings, const Clock& clock, Heartbeats& heartbeats
     return readers_->EndAlone(open);
   };
   settings_.suspect = [this] { is_suspected_ = true; };
+  settings_.server_of_writer = [this] { return writer_ ? owner().server : std::string(); };
   readers_ = std::make_unique<ReaderPool>(settings_, clock);
   writer_ = std::make_unique<Writer>(settings_, counters_, clock, heartbeats, metrics);
 }

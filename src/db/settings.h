@@ -55,6 +55,10 @@ struct Settings {
   // PostgreSQL: called before the process ends because commits that were acknowledged are missing,
   // to be remembered by the next start: the number of the last one
   std::function<void(int64_t commits)> note_went_back = {};
+  // PostgreSQL: the server that the writer is connected to, as Connection::host() has it; empty
+  // where there is none yet. Readers ask no other: a former primary that hung and wakes would
+  // answer them with what was so before. The database's own.
+  std::function<std::string()> server_of_writer = {};
   // Called where a statement met what may be damage; the database's own. Any thread, not to throw.
   std::function<void()> suspect = {};
 

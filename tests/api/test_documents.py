@@ -1,5 +1,5 @@
-"""README.md, systemd/README.md and src/web/README.md: their size, their links, and those of their commands that no other
-test takes out of them."""
+"""README.md, systemd/README.md, systemd/head-office/README.md and src/web/README.md: their size, their links, and those of
+their commands that no other test takes out of them."""
 
 import json
 import re
@@ -34,7 +34,7 @@ def test_the_readme_stays_short():
     assert len(documents.README.read_text().splitlines()) <= LINES_OF_README
 
 
-@pytest.mark.parametrize("document", [documents.TECHNICIAN, documents.INTEGRATOR], ids=ids)
+@pytest.mark.parametrize("document", [documents.TECHNICIAN, documents.OFFICE, documents.INTEGRATOR], ids=ids)
 def test_paragraphs_stay_short(document):
     found = list(paragraphs(document.read_text()))
     assert len(found) > 50
@@ -53,7 +53,7 @@ def test_links_lead_to_files_and_headings(document):
     assert documents.broken_links(document) == []
 
 
-@pytest.mark.parametrize("document", [documents.TECHNICIAN, documents.INTEGRATOR], ids=ids)
+@pytest.mark.parametrize("document", [documents.TECHNICIAN, documents.OFFICE, documents.INTEGRATOR], ids=ids)
 def test_the_list_of_contents_names_every_section(document):
     text = document.read_text()
     contents = text[:text.index("\n## ")]

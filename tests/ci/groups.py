@@ -66,7 +66,7 @@ def style(_):
 
 
 def shell_scripts():
-    patterns = ["scripts/*", "board/setup.sh", "board/*/setup", "systemd/package/*", "third_party/*", "tests/openapi/tools",
+    patterns = ["scripts/*", "board/setup.sh", "board/*/setup", "systemd/package*/*", "systemd/head-office/*", "third_party/*", "tests/openapi/tools",
                 "tests/support/*", ".ci/run"]
     for path in sorted(path for pattern in patterns for path in ROOT.glob(pattern)):
         if path.is_file():
@@ -197,7 +197,7 @@ def bench(_):
 
 def package(options):
     """What is in the packages, and their life in bare Debians."""
-    return [Command(["scripts/package"]), Pytest(["tests/package"], 2, environment={"COMANDA_SUITES": " ".join(options.suites())})]
+    return [Command(["scripts/package"]), Command(["scripts/package", "--head"]), Pytest(["tests/package"], 2, environment={"COMANDA_SUITES": " ".join(options.suites())})]
 
 
 def fresh(options):

@@ -1,11 +1,12 @@
-"""The three documents for users, each with the commands that tests take out of it."""
+"""The four documents for users, each with the commands that tests take out of it."""
 
 import re
 
 from support.box import ROOT
 
-README, TECHNICIAN, INTEGRATOR = (ROOT / name for name in ("README.md", "systemd/README.md", "src/web/README.md"))
-DOCUMENTS = (README, TECHNICIAN, INTEGRATOR)
+README, TECHNICIAN, OFFICE, INTEGRATOR = (
+    ROOT / name for name in ("README.md", "systemd/README.md", "systemd/head-office/README.md", "src/web/README.md"))
+DOCUMENTS = (README, TECHNICIAN, OFFICE, INTEGRATOR)
 
 
 def headings(text):

@@ -24,6 +24,7 @@ inline std::vector<db::Migration> RestaurantMigrations() {
     std::vector<std::pair<std::string, std::string>> found;
     for (const auto& entry :
          std::filesystem::directory_iterator(SourceDirectory() + "/src/app/migrations")) {
+      if (!entry.is_regular_file()) continue;  // those of the other engine
       std::ifstream file(entry.path());
       found.emplace_back(entry.path().stem().string(),
                          std::string(std::istreambuf_iterator<char>(file), {}));

@@ -85,6 +85,8 @@ bool WentBack(db::Database& database, auth::Mode mode, const config::Options& op
   return noted && (noted->file != now.file || now.changes < noted->changes);
 }
 
+std::string MachineOf(db::Database& database) { return database.Identity(); }
+
 void NoteTakenUp(db::Tx&) {}
 
 void NoteServed(db::Database& database, auth::Mode mode, const config::Options& options) {

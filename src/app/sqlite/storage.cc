@@ -14,6 +14,7 @@
 #include "db/upgrade_copies.h"
 #include "events/log.h"
 #include "integrity/repair.h"
+#include "machine/machine_id.h"
 
 namespace comanda::app {
 namespace {
@@ -62,6 +63,8 @@ bool WentBack(db::Database& database, auth::Mode mode, const config::Options& op
   const auto is_as_served = IsAsServed(options.data_directory, FileName(mode), now);
   return is_as_served ? !*is_as_served : now.changes > 0 && !was_upgraded;
 }
+
+std::string MachineOf(db::Database&) { return machine::MachineId(); }
 
 void NoteTakenUp(db::Tx& tx) { db::TakeUp(tx); }
 

@@ -24,6 +24,11 @@ constexpr size_t kStatementsMax = 512;
 // The server ends a statement by itself (statement_timeout); what hangs longer is lost.
 constexpr int64_t kBeyondServerMs = 3'000;
 constexpr int kBeatEveryMs = 1'000;
+// An owner that hangs, or whose machine does, has a connection that is alive to its kernel: the
+// server ends the session, and with it the lock. The owner asks every 2 s, and answers nothing
+// where it was not answered for 5 s (engine/upkeep.h).
+constexpr const char* kEndsIfSilent =
+    " -c idle_session_timeout=10000 -c idle_in_transaction_session_timeout=10000";
 
 std::atomic<uint64_t> g_round_trips{0};
 
@@ -131,6 +136,7 @@ std::string_view Statement::View(int column) const {
 Connection::Connection(const Settings& settings, Role role, const Clock& clock, Sharing)
     : clock_(clock),
       database_(settings.FileName()),
+      server_of_writer_(role == Role::kReader ? settings.server_of_writer : nullptr),
       wait_max_ms_(StatementMaxMs(role) + kBeyondServerMs) {
   Open(settings, role);
   try {
@@ -148,6 +154,7 @@ void Connection::Open(const Settings& settings, Role role) {
   const std::string options =
       "-c search_path=" + settings.SchemaName() +
       " -c statement_timeout=" + std::to_string(StatementMaxMs(role)) +
+      (role == Role::kWriter ? kEndsIfSilent : "") +
       " -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3"
       " -c client_min_messages=warning -c standard_conforming_strings=on" +
       (role == Role::kWriter ? "" : " -c default_transaction_read_only=on");
@@ -165,6 +172,15 @@ void Connection::Open(const Settings& settings, Role role) {
       {"application_name", "comanda-head"},
       {"options", options.c_str()},
   };
+  // The same server that the writer has, whichever others say that they take writes.
+  const std::string server = server_of_writer_ ? server_of_writer_() : "";
+  const size_t colon = std::min(server.rfind(':'), server.size());
+  const std::string server_host = server.substr(0, colon);
+  const std::string server_port = server.substr(std::min(colon + 1, server.size()));
+  if (!server_port.empty()) {
+    words.emplace_back("host", server_host.c_str());
+    words.emplace_back("port", server_port.c_str());
+  }
   if (!password.empty()) words.emplace_back("password", password.c_str());
   std::vector<const char*> names, values;
   for (const auto& [name, value] : words) {
@@ -487,6 +503,8 @@ void Connection::Flush() {
 // Reads all that is due. Throws the first failure among it.
 void Connection::Collect() {
   if (due_.back().kind != Due::Kind::kSync) Sync();
+  // A process that was stopped meanwhile reads the answer long after it was given.
+  const int64_t asked_ms = clock_.MonotonicMs();
   has_failed_ = false;
   Flush();
   while (!due_.empty()) {
@@ -497,7 +515,7 @@ void Connection::Collect() {
     NoteAnswer(due, std::move(result));
     while (NextResult()) continue;  // until the end of this command's answers
   }
-  if (answered_ms_) *answered_ms_ = clock_.MonotonicMs();
+  if (answered_ms_) *answered_ms_ = asked_ms;
   ++g_round_trips;
   if (has_failed_) throw failure();
 }
@@ -593,6 +611,10 @@ uint64_t Connection::RoundTrips() { return g_round_trips; }
 
 bool Connection::IsUsable() {
   if (is_lost()) return false;
+  if (server_of_writer_ && server_of_writer_() != host_) {
+    Close();
+    return false;
+  }
   pollfd server = {.fd = PQsocket(handle_), .events = POLLIN, .revents = 0};
   if (::poll(&server, 1, 0) <= 0) return true;
   if (PQconsumeInput(handle_) == 1 && PQstatus(handle_) == CONNECTION_OK) return true;

@@ -44,6 +44,7 @@ Upkeep::Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbea
       term_gauge_(
           metrics, "comanda_db_term", "How often the database was taken over by a process.",
           [this] { return static_cast<double>(note().term); }, settings.MetricLabels()) {
+  connection_->NoteAnswersIn(answered_ms_);
   if (!settings_.is_guest) {
     round_trips_gauge_.emplace(metrics, "comanda_db_round_trips_total",
                                "How often the process has waited for the database server.",
@@ -72,9 +73,7 @@ Upkeep::Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbea
 }
 
 std::unique_ptr<Connection> Upkeep::Connect() {
-  auto fresh = std::make_unique<Connection>(settings_, Connection::Role::kWriter, clock_);
-  fresh->NoteAnswersIn(answered_ms_);
-  return fresh;
+  return std::make_unique<Connection>(settings_, Connection::Role::kWriter, clock_);
 }
 
 // What the program relies on.
@@ -260,8 +259,20 @@ bool Upkeep::TryConnect() {
       if (settings_.note_went_back) settings_.note_went_back(commits_);
       EndProcess("the database went back: commits that were acknowledged are missing");
     }
+    // A former primary that hung and wakes takes locks and is read, but its standbys are gone: it
+    // does not get through with a commit.
+    const int64_t asked_ms = clock_.MonotonicMs();
+    fresh->TakeWarning();
+    fresh->BeginWriting();
+    SendCommitNumber(*fresh, term_, owner.commits);
+    if (!fresh->Commit() || fresh->TakeWarning()) return false;
     connection_ = std::move(fresh);
     commits_ = owner.commits;
+    // The lease is the owner's: a connection without the lock does not prolong it.
+    connection_->NoteAnswersIn(answered_ms_);
+    answered_ms_ = asked_ms;
+    const std::lock_guard lock(mutex_);
+    note_.server = connection_->host();
   } catch (const Fault& fault) {
     const std::lock_guard lock(mutex_);
     if (!read_only_) health_.reason = fault.cause;

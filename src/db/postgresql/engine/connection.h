@@ -146,7 +146,7 @@ class Connection {
   // The caller has seen in the rows what only damage explains.
   void NoteDamage() { met_damage_ = true; }
 
-  // False where the server has closed the connection meanwhile.
+  // False where the server has closed the connection meanwhile, or the writer has another server.
   bool IsUsable();
 
   // Whether the transaction lost against another one, and may succeed if its jobs run again.
@@ -200,7 +200,8 @@ class Connection {
   void Close() noexcept;
 
   const Clock& clock_;
-  const std::string database_;  // for messages
+  const std::string database_;                           // for messages
+  const std::function<std::string()> server_of_writer_;  // of a reader; else empty
   int64_t wait_max_ms_ = 0;
   pg_conn* handle_ = nullptr;
   std::string host_;
