@@ -110,14 +110,16 @@ OPEN = {"o.status < 4": "orders_open"}
 OWNER = {"o.client_id = {}": "orders_client"}
 RANGE = {"o.created_at >= {}": "orders_created", "o.created_at < {}": "orders_created", "o.updated_at >= {}": "orders_updated",
          "o.scheduled_delivery_date >= {}": "orders_scheduled", "o.scheduled_delivery_date < {}": "orders_scheduled"}
-TABLE = {"o.table_id = {}": "orders_table"}  # thousands of orders each: a day of them is read by its time
+# Thousands of orders each: those of a day are read by its time, which for created_at its own index has too.
+TABLE = {"o.table_id = {}": "orders_table"}
 SNAPSHOT = "o.created_seq <= {}"  # of nearly every order
 OF_A_PAGE = "o.id IN ({})"  # alone
 INDEX = UNIQUE | NUMBER | OPEN | OWNER | RANGE | TABLE
 # The first is taken for narrower than the second.
 NARROWER = [*itertools.product(UNIQUE, [*NUMBER, *OWNER, *RANGE]), *itertools.product(NUMBER, [*OWNER, *RANGE]),
             *itertools.product(OPEN, [*OWNER, *RANGE]), *itertools.product(OWNER, RANGE),
-            *itertools.product([*UNIQUE, *NUMBER, *OPEN, *RANGE], TABLE), *((one, SNAPSHOT) for one in INDEX)]
+            *itertools.product([*UNIQUE, *NUMBER, *OPEN, *(clause for clause in RANGE if "created_at" not in clause)], TABLE),
+            *((one, SNAPSHOT) for one in INDEX)]
 INDEX_OF_SORT = {"o.created_at": "orders_created", "o.updated_at": "orders_updated", "o.total": "orders_total",
                  "o.scheduled_delivery_date": "orders_scheduled", "o.order_number": "orders_number"}
 
@@ -157,7 +159,7 @@ def test_each_condition_of_the_list_has_an_index(list_store):
 
 def test_the_narrowest_condition_of_the_list_leads(schema, list_store):
     """Without statistics SQLite takes a range for narrower than an equality, and reads years of orders for those of a client."""
-    bases = [base(list_store, r"SELECT count\(\*\)"), base(list_store, r"SELECT r\.id,.* MATERIALIZED ")]
+    bases = [base(list_store, r"SELECT count\(\*\)"), base(list_store, r"SELECT page\.id,.* MATERIALIZED ")]
     asked = [(sql, clauses) for sql in bases for clauses in
              [*((one,) for one in INDEX), *(pair for one, other in NARROWER for pair in [(one, other), (other, one)])]]
     rank = {clause: n for n, clause in enumerate([*INDEX, SNAPSHOT])}
@@ -166,7 +168,7 @@ def test_the_narrowest_condition_of_the_list_leads(schema, list_store):
 
 
 def test_a_page_of_many_matches_is_read_in_the_order_of_its_sort(schema, list_store):
-    scanned = base(list_store, r"SELECT r\.id,.* FROM \( SELECT ")
+    scanned = base(list_store, r"SELECT page\.id,.* FROM \( SELECT ")
     sorts = [sort for sort, _ in list_store.either if sort.endswith(("o.id", "o.id DESC"))]
     assert {re.match(r"o\.\w+", sort)[0] for sort in sorts} == set(INDEX_OF_SORT)
     asked = [(scanned, clauses, sort) for sort in sorts for clauses in
@@ -204,4 +206,5 @@ def test_statistics_come_from_migrations_alone():
     """Those of the data would plan each database in another way."""
     assert [str(path.relative_to(ROOT)) for path in sorted((ROOT / "src").rglob("*")) if path.suffix in (".cc", ".h", ".sql") and
             re.search(r"(?m)^\s*ANALYZE\b|\bANALYZE [a-z]|PRAGMA (analysis_limit|optimize)", path.read_text())] == \
-        ["src/app/migrations/0021_statistics.sql"]
+        ["src/app/migrations/0021_statistics.sql",
+         "src/db/sqlite/table_copy.cc"]  # makes the table for the rows of the file that it copies

@@ -14,8 +14,8 @@ void JudgeFiles(const config::Options&, const std::vector<config::Change>&) {}
 void CheckDatabases(const config::Options& options) {
   db::Watcher watcher(app::StorageSettings(auth::Mode::kLive, options), SystemClock());
   if (!app::DatabaseIsThere(auth::Mode::kLive, options)) return;  // made at the start
-  for (const std::string& trouble : watcher.Read(
-           [](db::Snapshot& snapshot) { return company::ZoneTroubles(snapshot); })) {
+  for (const std::string& trouble :
+       watcher.Read([](db::Snapshot& snapshot) { return company::ZoneTroubles(snapshot); })) {
     Print("warning: " + trouble + "\n");
   }
 }

@@ -41,8 +41,15 @@ struct Made {
   std::string sql;
 };
 
-// What the schema has of those types, in the order in which it was made. SQLite's own tables are
-// left out: it makes them itself, and their content is not needed.
+// The table of what the planner assumes, which a migration fills. SQLite alone can make it.
+constexpr std::string_view kStatistics = "sqlite_stat1";
+
+bool HasStatistics(Connection& connection) {
+  return connection.Integer("SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'") > 0;
+}
+
+// What the schema has of those types, in the order in which it was made, without SQLite's own
+// tables.
 std::vector<Made> MadeBySchema(Connection& connection, bool are_tables) {
   std::vector<Made> made;
   Running rows(connection, are_tables ? "SELECT name, sql FROM sqlite_schema WHERE type = 'table' "
@@ -119,6 +126,10 @@ void Fill(Connection& source, Connection& copy, const std::string& path) {
     CopyRows(source, copy, table.name);
   }
   for (const Made& one : MadeBySchema(source, false)) copy.RunScript(one.sql);
+  if (HasStatistics(source)) {
+    copy.RunScript("ANALYZE sqlite_schema; DELETE FROM sqlite_stat1");
+    CopyRows(source, copy, std::string(kStatistics));
+  }
   for (const std::string pragma : {"PRAGMA user_version", "PRAGMA application_id"}) {
     copy.RunScript(pragma + " = " + std::to_string(source.Integer(pragma)));
   }
@@ -170,6 +181,7 @@ void CopyTables(const std::string& path, const std::string& copy, const Clock& c
     for (const Made& table : MadeBySchema(source, true)) {
       RequireSameRows(source, copied, table.name);
     }
+    if (HasStatistics(source)) RequireSameRows(source, copied, std::string(kStatistics));
   } catch (...) {
     Delete(copy);
     throw;
