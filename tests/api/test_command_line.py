@@ -30,8 +30,11 @@ DONE, REFUSED, USAGE, FAULT = 0, 1, 2, 70
 
 
 def run(*words, cwd=None):
-    return subprocess.run([*RUNNER, str(BINARY), *map(str, words)], capture_output=True, text=True, cwd=cwd,
+    """Its output with the box's name for a command that both programs have."""
+    done = subprocess.run([*RUNNER, str(BINARY), *map(str, words)], capture_output=True, text=True, cwd=cwd,
                           timeout=PATIENCE_S * 4)
+    done.stdout, done.stderr = (text.replace("comanda-head", "comanda") for text in (done.stdout, done.stderr))
+    return done
 
 
 def said(result, code, *words):

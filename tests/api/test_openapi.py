@@ -247,7 +247,7 @@ def test_its_words_are_those_of_the_program():
     assert schemas["UpsertRow"]["properties"]["result"]["enum"] == list(dict.fromkeys(re.findall(r'return "(\w+)"', body)))
     ((first, second),) = words("menu/json.cc", r'json\.OneOf\("type", \{"(\w+)", "(\w+)"\}')
     assert schemas["ModifierCategory"]["properties"]["type"]["enum"] == [first, second]
-    checks = {name for file in ["app/app.cc", "app/instance.cc", "app/neighbours.cc", "ops/health.cc"]
+    checks = {name for file in ["app/app.cc", "app/sqlite/storage.cc", "app/instance.cc", "app/neighbours.cc", "ops/health.cc"]
               for name in words(file, r'\.name = "(\w+)",\s*\.ok')}
     assert set(schemas["Checks"]["properties"]) == checks
 

@@ -222,6 +222,7 @@ def test_variables_for_another_process_are_ignored(variables, tmp_path):
     assert box.discard() == 0
 
 
+@pytest.mark.box_only
 def test_a_port_below_1024_without_the_right_says_what_to_do(tmp_path):
     words = [*RUNNER, str(BINARY), "serve", "--data", str(tmp_path / "data"), "--listen", "127.0.0.1:443"]
     if os.getuid() == 0:

@@ -125,6 +125,13 @@ def fault(options):
     return [build("release"), Pytest(["tests/fault"], 4, by_file=True, environment=options.part_of_tests())]
 
 
+def head(options):
+    """comanda-head: what becomes of its one database server, and the suites of the API, the models and hostile clients on it."""
+    engine = {"COMANDA_ENGINE": "postgresql", **options.part_of_tests()}
+    return [build("release", "comanda comanda-head"), Pytest(["tests/head"], environment={"COMANDA_ENGINE": "postgresql"}),
+            Pytest(["tests/api", "tests/model", "tests/hostile"], 3, environment=engine)]
+
+
 def power(_):
     """Power cuts need loop devices, and kills at each step a tracer that attaches to a running process."""
     return [build("release"), Pytest(["tests/power"], 2, by_file=True)]
@@ -208,6 +215,6 @@ def fresh(options):
 
 
 ALL = {function.__name__: function for function in (
-    style, units, api, model, sql, hostile, cloud, openapi, lan, apps, fault, power, package, sanitize, races, fuzz, arm64,
+    style, units, api, model, sql, hostile, cloud, head, openapi, lan, apps, fault, power, package, sanitize, races, fuzz, arm64,
     planted, fresh, bench, includes, failover)}
 QUICK = ["style", "units", "api"]

@@ -8,20 +8,12 @@ from support.box import Box
 from support.postgresql_proxy import Proxy
 
 
-@pytest.fixture(scope="session")
-def server():
-    running = postgresql.Server()
-    os.environ[postgresql.ADDRESS] = running.directory
-    yield running
-    running.close()
-
-
 @pytest.fixture
-def head(server):
+def head():
     """A comanda-head with the demo restaurant, through a proxy that lets all pass."""
-    proxy = Proxy(server.directory)
+    proxy = Proxy(os.environ[postgresql.ADDRESS])
     box = Box(engine="postgresql")
-    box.settings_file.write_text(box.settings_file.read_text().replace(server.directory, proxy.directory))
+    box.settings_file.write_text(box.settings_file.read_text().replace(os.environ[postgresql.ADDRESS], proxy.directory))
     box.proxy = proxy
     box.command("import", "demo", "--data", str(box.data))
     box.start()
@@ -32,7 +24,7 @@ def head(server):
 
 
 @pytest.fixture
-def second(server, head):
+def second(head):
     """Another process for the same database, as on another machine: with its own data directory."""
     with contextlib.ExitStack() as stack:
         box = Box(engine="postgresql")
