@@ -16,6 +16,8 @@ FRESH_TESTS = ["style units", "api"]  # --quick in halves
 
 # In these, a test that fails once is a defect: it repeats by its seed, or shows a race that is rarely seen.
 SINGLE_FAILURE_IS_RED = {"hostile", "model", "races"}
+# Not in continuous integration: they take longer than there is room for.
+BY_HAND = {"failover"}
 # These run on either engine of the database (--engine).
 BOTH_ENGINES = {"api", "model", "cloud", "hostile"}
 # Begun when no other group runs and nothing is compiled.
@@ -183,6 +185,11 @@ def includes(_):
     return [build("includes")]
 
 
+def failover(_):
+    """Machines of a head office fail while tills sell: three of them with etcd, Patroni and HAProxy, on loopback."""
+    return [build("release", "comanda-head"), Pytest(["tests/failover"])]
+
+
 def bench(_):
     """Verifies that the benchmarks run and write their tables; asserts no speed, because machines are noisy."""
     return [Command(["sh", "-euc", """
@@ -209,5 +216,5 @@ def fresh(options):
 
 ALL = {function.__name__: function for function in (
     style, units, api, model, sql, hostile, cloud, head, openapi, lan, apps, fault, power, package, sanitize, races, fuzz, arm64,
-    planted, fresh, bench, includes)}
+    planted, fresh, bench, includes, failover)}
 QUICK = ["style", "units", "api"]

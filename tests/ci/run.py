@@ -267,7 +267,7 @@ def main(words):
     if arguments.ci:
         if not arguments.plan:
             record.begin_run()
-        usable = [row for row in rows if may_root or not row.root]
+        usable = [row for row in rows if (may_root or not row.root) and row.group not in groups.BY_HAND]
         names = [row.group for row in usable]
         choices = guards.choose(usable, record.changed(names), {name: record.past(name) for name in names})
     else:

@@ -37,7 +37,7 @@ def test_each_path_of_a_row_is_there():
 def test_each_group_fits_into_a_run_beside_those_of_every_run():
     always = sum(row.minutes / (2 if row.cores == 1 else 1) for row in ROWS if row.always)
     for row in ROWS:
-        assert row.always or always + row.minutes <= guards.RUN_MAX_MINUTES, f"tests/GUARDS: {row.group} never begins"
+        assert row.always or row.group in groups.BY_HAND or always + row.minutes <= guards.RUN_MAX_MINUTES, f"tests/GUARDS: {row.group} never begins"
 
 
 def test_parts_of_groups_that_try_bare_debians_are_their_suites():

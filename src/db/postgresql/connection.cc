@@ -515,7 +515,8 @@ void Connection::Collect() {
     NoteAnswer(due, std::move(result));
     while (NextResult()) continue;  // until the end of this command's answers
   }
-  if (answered_ms_) *answered_ms_ = asked_ms;
+  // The last words of a server that ends the session are an answer too.
+  if (answered_ms_ && !has_failed_) *answered_ms_ = asked_ms;
   ++g_round_trips;
   if (has_failed_) throw failure();
 }

@@ -1,0 +1,127 @@
+"""What is acknowledged is kept, whichever part of a head office fails while tills sell: three machines with etcd, Patroni and
+PostgreSQL, two comanda-head and HAProxy, with the settings that are shipped. Each test prints how long nothing was acknowledged;
+none asserts it, because machines are noisy.
+
+Where another database server and another comanda-head take over at once, cursors may be refused (410): the new one cannot know
+that no event was lost. Else each goes on."""
+
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from support.box import LONG
+from support.head_office import FAILOVER_MAX_S, HeadOffice
+from support.head_office_tills import Shift
+from support.waiting import wait_until
+
+SEED = int(os.environ.get("COMANDA_SEED", "1"))
+ROUNDS = range(SEED, SEED + (20 if LONG else 2))
+
+
+@pytest.fixture(scope="module")
+def running():
+    office = HeadOffice()
+    try:
+        yield office.start()
+    finally:
+        office.close()
+
+
+@pytest.fixture
+def office(running):
+    """With all of its machines well, before and after."""
+    running.make_whole()
+    yield running
+    for head in running.heads:
+        assert set(head.ends) <= {-signal.SIGKILL, 70}, (head.ends, head.program.text()[-3000:])
+
+
+class Moment:
+    """A random moment of the tills' work, and what came of it."""
+
+    def __init__(self, shift, round):
+        self.shift, self.random = shift, random.Random(round)
+        shift.wait_for_answers(self.random.randrange(1, 40))
+        time.sleep(self.random.random() / 20)
+        self.at = time.monotonic()
+
+    def tell(self, what):
+        self.shift.wait_for_answers(20)
+        print(f"{what}: {self.shift.pause_after(self.at):.1f} s without an acknowledged write")
+
+
+@pytest.fixture
+def told(capsys):
+    """Shows what a test measured, also where it passes."""
+    yield
+    with capsys.disabled():
+        print("\n" + capsys.readouterr().out, end="")
+
+
+@pytest.mark.parametrize("round", ROUNDS)
+def test_a_killed_server_is_followed_by_its_standby(office, told, round):
+    with Shift(office, round) as shift:
+        moment = Moment(shift, round)
+        office.serving_now().program.signal(signal.SIGKILL)
+        moment.tell("comanda-head killed")
+        # The machine that takes over is another one, but the data are where they were.
+        assert "held since" not in office.serving_now().ask("/readyz")[1]
+    assert shift.follower.started_again == 0
+
+
+@pytest.mark.parametrize("round", ROUNDS)
+def test_a_killed_primary_is_followed_by_the_synchronous_standby(office, told, round):
+    with Shift(office, round) as shift:
+        moment = Moment(shift, round)
+        office.primary().kill_machine()
+        moment.tell("primary killed")
+
+
+@pytest.mark.parametrize("round", ROUNDS)
+def test_a_planned_switchover_loses_nothing(office, told, round):
+    with Shift(office, round) as shift:
+        moment = Moment(shift, round)
+        office.switch_over()
+        moment.tell("switchover")
+    assert shift.follower.started_again == 0
+
+
+@pytest.mark.parametrize("round", ROUNDS)
+def test_a_primary_that_hangs_is_left(office, told, round):
+    with Shift(office, round) as shift:
+        moment = Moment(shift, round)
+        primary = office.primary()
+        primary.signal_machine(signal.SIGSTOP)
+        moment.tell("primary stopped")
+        primary.signal_machine(signal.SIGCONT)
+        shift.wait_for_answers(20)
+
+
+@pytest.mark.parametrize("round", ROUNDS)
+def test_a_server_that_hangs_is_followed_and_answers_nothing_when_it_wakes(office, told, round):
+    with Shift(office, round) as shift:
+        moment = Moment(shift, round)
+        stopped = office.serving_now()
+        stopped.program.signal(signal.SIGSTOP)
+        moment.tell("comanda-head stopped")
+        stopped.program.signal(signal.SIGCONT)
+        until = time.monotonic() + 5
+        while time.monotonic() < until:
+            status, said = stopped.ask("/v1/orders", office.key)
+            assert status in (0, 503), said
+        wait_until(lambda: "standby of" in stopped.ask("/readyz")[1], lambda: "it is no standby: " + stopped.program.text()[-3000:],
+                   FAILOVER_MAX_S)
+    assert shift.follower.started_again == 0
+
+
+@pytest.mark.parametrize("round", ROUNDS)
+def test_connections_that_haproxy_cuts_lose_nothing(office, told, round):
+    with Shift(office, round) as shift:
+        moment = Moment(shift, round)
+        office.proxy.kill()
+        office.start_proxy()
+        moment.tell("HAProxy killed")
+    assert shift.follower.started_again == 0
