@@ -170,7 +170,11 @@ std::unique_ptr<Instance> App::OpenSandbox(const Upgrading& upgrading) {
 
 wire::Handler App::LiveHandler() {
   return [this](wire::Exchange& exchange) {
-    if (live_.environment().database().IsServing()) return live_.dispatcher().Handle(exchange);
+    const std::string& path = exchange.request.path;
+    const bool asks_the_process = path == "/healthz" || path == "/metrics";
+    if (asks_the_process || live_.environment().database().IsServing()) {
+      return live_.dispatcher().Handle(exchange);
+    }
     Refusal refusal(Problem::kServiceUnavailable,
                     "The database has not answered for some seconds; try again shortly.");
     refusal.retry_after_s = 2;

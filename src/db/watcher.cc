@@ -12,6 +12,8 @@ Watcher::Watcher(std::unique_ptr<Connection> connection) : connection_(std::move
 Watcher::Watcher(Watcher&&) noexcept = default;
 Watcher::~Watcher() = default;
 
+bool Watcher::IsUsable() { return connection_->IsUsable(); }
+
 Watcher::Transaction::Transaction(Connection& connection) : connection_(connection) {
   connection_.BeginReading();
 }

@@ -31,6 +31,9 @@ class Watcher {
     return fn(snapshot);
   }
 
+  // False where the connection was closed by the other end.
+  bool IsUsable();
+
  protected:
   Connection& connection() { return *connection_; }
 

@@ -280,6 +280,7 @@ bool Checker::CheckNextRows(const Beat& beat) {
     });
     round_->watcher = database_.Watch();
   }
+  if (!round_->watcher->IsUsable()) round_->watcher = database_.Watch();
   Verification::Part part;
   const bool goes_on = round_->watcher->Read(
       [&](db::Snapshot& snapshot) { return round_->rows.Next(snapshot, part); });
