@@ -12,7 +12,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
   ('orders', 'orders_client', '1000000 10 2 1 1'),
   ('orders', 'orders_table', '1000000 10 3 1 1'),
   ('orders', 'orders_open', '4 4 2 1 1'),
-  ('orders', 'orders_created_seq', '1000000 30 1'),
+  ('orders', 'orders_created_seq', '1000000 20 1'),
   ('combo', 'sqlite_autoindex_combo_1', '1000000 10 1 1'),
   ('combo_modifier', 'combo_modifier', '1000000 10 6 2 1');
 ANALYZE sqlite_schema;                -- reads it
