@@ -43,8 +43,7 @@ def test_an_upgraded_database_plans_as_a_new_one():
         if version:
             unpack(version, box.data)
         box.start()
-        with contextlib.closing(box.database()) as database:
-            statistics.append([tuple(row) for row in database.execute("SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY idx")])
+        statistics.append([tuple(row) for row in box.rows("SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY idx")])
         assert box.discard() == 0
     assert statistics[0] == statistics[1] != []
 
