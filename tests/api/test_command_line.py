@@ -30,16 +30,14 @@ DONE, REFUSED, USAGE, FAULT = 0, 1, 2, 70
 
 
 def run(*words, cwd=None):
-    """Its output with the box's name for a command that both programs have."""
-    done = subprocess.run([*RUNNER, str(BINARY), *map(str, words)], capture_output=True, text=True, cwd=cwd,
+    return subprocess.run([*RUNNER, str(BINARY), *map(str, words)], capture_output=True, text=True, cwd=cwd,
                           timeout=PATIENCE_S * 4)
-    done.stdout, done.stderr = (text.replace("comanda-head", "comanda") for text in (done.stdout, done.stderr))
-    return done
 
 
 def said(result, code, *words):
-    """The command ended with that code and said these words where they belong."""
+    """The command ended with that code and said these words where they belong, with the box's name for itself."""
     assert result.returncode == code, result
+    result.stdout, result.stderr = (text.replace("comanda-head", "comanda") for text in (result.stdout, result.stderr))
     text = result.stdout if code == DONE else result.stderr
     assert (result.stderr if code == DONE else result.stdout) == "", result
     if code != DONE:
@@ -493,7 +491,7 @@ def test_a_bad_file_is_refused_by_the_running_server_in_the_same_words(resting, 
         file = tmp_path / "bad.json"
         file.write_bytes(content)
         running = resting.command("import", str(file), "--data", str(resting.data), check=False)
-        assert (running.returncode, running.stderr) == (REFUSED, said(run("import", file, "--data", data), REFUSED))
+        assert said(running, REFUSED) == said(run("import", file, "--data", data), REFUSED)
     with contextlib.closing(resting.client()) as client:
         assert client.get("/healthz").status == 200
 
@@ -660,7 +658,7 @@ def test_an_address_in_use_is_a_fault_that_names_it(resting, data):
     result = run("serve", "--data", data, "--listen", address)
     assert result.returncode == FAULT
     last = result.stderr.splitlines()[-1]
-    assert last.startswith(f"comanda: cannot listen on {address}: Address already in use; "), last
+    assert last.startswith(f"{BINARY.name}: cannot listen on {address}: Address already in use; "), last
     assert "`listen`" in last, last
 
 
@@ -670,6 +668,7 @@ def test_an_address_of_another_machine_is_a_fault_that_names_it(data):
     assert "cannot listen on 203.0.113.9:8443: Cannot assign requested address; " in result.stderr
 
 
+@pytest.mark.box_only
 @pytest.mark.parametrize("command", [["keys", "list"], ["keys", "create", "--name", "x", "--scopes", "all"],
                                      ["audit"]])
 def test_a_mistyped_directory_is_named_and_not_made(tmp_path, command):
