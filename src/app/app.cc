@@ -168,23 +168,30 @@ std::unique_ptr<Instance> App::OpenSandbox(const Upgrading& upgrading) {
   return sandbox;
 }
 
+// Both databases are on one server, where there is one: while it does not answer, another process
+// may own them, and nothing is answered from memory either.
+bool App::RefuseWithoutDatabase(wire::Exchange& exchange) {
+  const std::string& path = exchange.request.path;
+  const bool asks_the_process = path == "/healthz" || path == "/metrics";
+  if (asks_the_process || live_.environment().database().IsServing()) return false;
+  Refusal refusal(Problem::kServiceUnavailable,
+                  "The database has not answered for some seconds; try again shortly.");
+  refusal.retry_after_s = 2;
+  exchange.response =
+      wire::ProblemResponse(refusal, options_.errors_base, path, exchange.request.request_id);
+  return true;
+}
+
 wire::Handler App::LiveHandler() {
   return [this](wire::Exchange& exchange) {
-    const std::string& path = exchange.request.path;
-    const bool asks_the_process = path == "/healthz" || path == "/metrics";
-    if (asks_the_process || live_.environment().database().IsServing()) {
-      return live_.dispatcher().Handle(exchange);
-    }
-    Refusal refusal(Problem::kServiceUnavailable,
-                    "The database has not answered for some seconds; try again shortly.");
-    refusal.retry_after_s = 2;
-    exchange.response = wire::ProblemResponse(refusal, options_.errors_base, exchange.request.path,
-                                              exchange.request.request_id);
+    if (!RefuseWithoutDatabase(exchange)) live_.dispatcher().Handle(exchange);
   };
 }
 
 wire::Handler App::SandboxHandler() {
-  return [this](wire::Exchange& exchange) { sandbox_.Handle(exchange); };
+  return [this](wire::Exchange& exchange) {
+    if (!RefuseWithoutDatabase(exchange)) sandbox_.Handle(exchange);
+  };
 }
 
 // On a nearly full disk info-level lines are suppressed (db::Fullness::kTight).

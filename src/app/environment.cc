@@ -76,8 +76,6 @@ db::Database& Checked(integrity::Checker& checker, db::Database& database) {
   return database;
 }
 
-std::string FileName(auth::Mode mode) { return std::string(Name(mode)) + ".db"; }
-
 void AuditEach(db::Tx& tx, const db::Stamp& stamp, std::string_view action) {
   for (const company::Company& company : company::All(tx)) {
     keys::Audit(tx, company.company_id, stamp, {"local", action, "", "{}"});
@@ -120,10 +118,10 @@ Environment::Environment(auth::Mode mode, const Process& process, const Upgradin
                     },
                     owns_directory, standby_note),
                 clock_, process.heartbeats, process.metrics),
-      checker_(FileName(mode), database_, space_, clock_),
+      checker_(DatabaseName(mode), database_, space_, clock_),
       marks_(Checked(checker_, database_), clock_, Migrations().back().number),
       gate_(Rates(mode, options_), keys_, clock_),
-      zones_(FileName(mode), database_, clock_),
+      zones_(DatabaseName(mode), database_, clock_),
       graces_(clock_) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
   TakeUp();
@@ -145,7 +143,7 @@ void Environment::TakeUp() {
   GoOnWithout("whether this is a copy", [&] { TakeUpCopy(); });
   if (hold_.IsHeld()) {
     log::Warning("outgoing messages are held",
-                 {{"file", FileName(mode_)}, {"state", hold_.Describe()}});
+                 {{"file", DatabaseName(mode_)}, {"state", hold_.Describe()}});
   }
   NoteServed();
 }

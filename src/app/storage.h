@@ -24,10 +24,16 @@ namespace comanda::app {
 // The thresholds of free disk space that the settings name.
 db::SpaceSettings SpaceOf(const config::Options& options);
 
-// DIR/live.db or DIR/test.db; the name of the database in the log.
-std::string DatabasePath(auth::Mode mode, const config::Options& options);
+// "live.db" or "test.db": the name of the database in the log and in DIR/served, with either
+// engine.
+inline std::string DatabaseName(auth::Mode mode) { return std::string(Name(mode)) + ".db"; }
+// DIR/live.db or DIR/test.db
+inline std::string DatabasePath(auth::Mode mode, const config::Options& options) {
+  return options.data_directory + "/" + DatabaseName(mode);
+}
 
-// Whether there is such a database; of a server: whether one is named.
+// Whether there is such a database. Of a server: whether it has this program's tables; true also
+// where it cannot be asked, since what opens it then says why.
 bool DatabaseIsThere(auth::Mode mode, const config::Options& options);
 
 // Of the database of an environment, without what only the environment knows. Fault kDamaged where

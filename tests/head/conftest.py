@@ -4,7 +4,7 @@ import os
 import pytest
 
 from support import postgresql
-from support.box import Box
+from support.box import Box, free_port
 from support.postgresql_proxy import Proxy
 
 
@@ -13,6 +13,8 @@ def head():
     """A comanda-head with the demo restaurant, through a proxy that lets all pass."""
     proxy = Proxy(os.environ[postgresql.ADDRESS])
     box = Box(engine="postgresql")
+    box.sandbox_port = free_port()
+    box.options += ["--sandbox-listen", f"127.0.0.1:{box.sandbox_port}"]
     box.settings_file.write_text(box.settings_file.read_text().replace(os.environ[postgresql.ADDRESS], proxy.directory))
     box.proxy = proxy
     box.command("import", "demo", "--data", str(box.data))

@@ -13,8 +13,6 @@
 namespace comanda::app {
 namespace {
 
-std::string FileName(auth::Mode mode) { return std::string(Name(mode)) + ".db"; }
-
 // Where systemd has put the password (LoadCredential=database-password:…), unless a setting names
 // a file.
 std::string PasswordFile(const config::Options& options) {
@@ -41,10 +39,6 @@ db::SpaceSettings SpaceOf(const config::Options& options) {
           .ballast_bytes = 0};
 }
 
-std::string DatabasePath(auth::Mode mode, const config::Options& options) {
-  return options.data_directory + "/" + FileName(mode);
-}
-
 db::Settings StorageSettings(auth::Mode mode, const config::Options& options) {
   if (options.database.empty()) {
     throw Refusal(Problem::kValidationFailed,
@@ -55,7 +49,7 @@ db::Settings StorageSettings(auth::Mode mode, const config::Options& options) {
     RefuseLostAuthority(options.data_directory);
   }
   const std::string directory = options.data_directory;
-  const std::string file = FileName(mode);
+  const std::string file = DatabaseName(mode);
   return {.path = DatabasePath(mode, options),
           .database = options.database,
           .password_file = PasswordFile(options),
@@ -67,7 +61,6 @@ db::Settings StorageSettings(auth::Mode mode, const config::Options& options) {
           }};
 }
 
-// Where it cannot be asked, what opens it says why.
 bool DatabaseIsThere(auth::Mode mode, const config::Options& options) {
   try {
     return db::HasOwnTables(StorageSettings(mode, options), SystemClock());
@@ -81,7 +74,7 @@ bool DatabaseIsThere(auth::Mode mode, const config::Options& options) {
 bool WentBack(db::Database& database, auth::Mode mode, const config::Options& options, bool) {
   if (database.WentBack()) return true;
   const Served now = ServedNow(database);
-  const auto noted = FindServed(options.data_directory, FileName(mode));
+  const auto noted = FindServed(options.data_directory, DatabaseName(mode));
   return noted && (noted->file != now.file || now.changes < noted->changes);
 }
 
@@ -90,7 +83,7 @@ std::string MachineOf(db::Database& database) { return database.Identity(); }
 void NoteTakenUp(db::Tx&) {}
 
 void NoteServed(db::Database& database, auth::Mode mode, const config::Options& options) {
-  NoteServed(options.data_directory, FileName(mode), ServedNow(database));
+  NoteServed(options.data_directory, DatabaseName(mode), ServedNow(database));
 }
 
 void NoteServedNowAndThen(db::Database& database, auth::Mode mode, const config::Options& options) {

@@ -19,8 +19,6 @@
 namespace comanda::app {
 namespace {
 
-std::string FileName(auth::Mode mode) { return std::string(Name(mode)) + ".db"; }
-
 Served ServedNow(db::Database& database) {
   return {.file = database.Identity(), .changes = database.Read([](db::Snapshot& snapshot) {
             return events::TotalOfChanges(snapshot);
@@ -36,10 +34,6 @@ db::SpaceSettings SpaceOf(const config::Options& options) {
           .tight_bytes = options.disk_tight_mib * kMebibyte,
           .orders_only_bytes = options.disk_orders_only_mib * kMebibyte,
           .ballast_bytes = options.disk_ballast_mib * kMebibyte};
-}
-
-std::string DatabasePath(auth::Mode mode, const config::Options& options) {
-  return options.data_directory + "/" + FileName(mode);
 }
 
 bool DatabaseIsThere(auth::Mode mode, const config::Options& options) {
@@ -60,7 +54,7 @@ bool WentBack(db::Database& database, auth::Mode mode, const config::Options& op
               bool was_upgraded) {
   if (database.Read([](db::Snapshot& snapshot) { return db::IsBackup(snapshot); })) return true;
   const Served now = ServedNow(database);
-  const auto is_as_served = IsAsServed(options.data_directory, FileName(mode), now);
+  const auto is_as_served = IsAsServed(options.data_directory, DatabaseName(mode), now);
   return is_as_served ? !*is_as_served : now.changes > 0 && !was_upgraded;
 }
 
@@ -69,7 +63,7 @@ std::string MachineOf(db::Database&) { return machine::MachineId(); }
 void NoteTakenUp(db::Tx& tx) { db::TakeUp(tx); }
 
 void NoteServed(db::Database& database, auth::Mode mode, const config::Options& options) {
-  NoteServed(options.data_directory, FileName(mode), ServedNow(database));
+  NoteServed(options.data_directory, DatabaseName(mode), ServedNow(database));
 }
 
 void NoteServedNowAndThen(db::Database&, auth::Mode, const config::Options&) {}
@@ -106,7 +100,7 @@ void Copies::LookAtLeftovers(bool is_read_only) const {
 }
 
 void Copies::DeleteFromBeforeUpgrade(auth::Mode mode) const {
-  db::DeleteUpgradeCopies(options_.data_directory, FileName(mode),
+  db::DeleteUpgradeCopies(options_.data_directory, DatabaseName(mode),
                           std::numeric_limits<UtcMs>::max());
 }
 

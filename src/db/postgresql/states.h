@@ -26,7 +26,8 @@ enum class Next : uint8_t {
   // whichever host takes writes. The outcome of a COMMIT that was under way is then looked up by
   // its number.
   kReconnect,
-  // The server cannot read what it stored: the job fails, and the operator is told (log, /readyz).
+  // The server cannot read what it stored: the job fails, and the rows are checked soon
+  // (Settings::suspect).
   kDamage,
   // This process is no longer the owner: it ends with status 70 and starts again as a standby. No
   // SQLSTATE says so; the row of the owner does.

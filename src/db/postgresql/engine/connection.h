@@ -115,7 +115,7 @@ class Connection {
   void BeginWriting();
   // Whether the transaction was committed: not where a statement of it has failed, which the server
   // says without an error. Sent with all that was not waited for, in one round trip. Fault where
-  // the connection is lost or its time is over: nobody knows then (is_lost()).
+  // the connection is lost (is_lost()): then the answer is lost too, and the commit may be done.
   bool Commit();
   // Between a beginning and its end, where the connection lives.
   bool InTransaction() const { return in_transaction_ && !is_lost(); }
