@@ -25,10 +25,15 @@ enum class Scope : uint8_t {
   kPaymentMethodsRead,
   kUsersRead,
   kStoresRead,
-  // Only the local command line grants these (IsLocalOnly).
   kApiKeysRead,
   kApiKeysWrite,
   kOrdersSync,
+  kKitchenRead,
+  kKitchenWrite,
+  kPrintersRead,
+  kPrintersWrite,
+  kAdminRead,
+  kAdminWrite,
 };
 
 // One row: the name in JSON, and what the scope permits, for the documentation.
@@ -60,6 +65,13 @@ inline constexpr std::array kScopes = {
     // The key of another box, or of a till that sells offline. Never part of "all".
     ScopeRow{Scope::kOrdersSync, "orders:sync",
              "of boxes and offline tills: date orders by Comanda-Occurred-At; not part of all"},
+    // What a wall shows: no price, payment, phone, e-mail or address (contract section 20).
+    ScopeRow{Scope::kKitchenRead, "kitchen:read", "read the tickets of the kitchen"},
+    ScopeRow{Scope::kKitchenWrite, "kitchen:write", "mark dishes as done or as sold out"},
+    ScopeRow{Scope::kPrintersRead, "printers:read", "read printers and prints"},
+    ScopeRow{Scope::kPrintersWrite, "printers:write", "set up printers, print again"},
+    ScopeRow{Scope::kAdminRead, "admin:read", "read what concerns the box itself"},
+    ScopeRow{Scope::kAdminWrite, "admin:write", "set the restaurant up, let devices in"},
 };
 
 constexpr std::string_view Name(Scope scope) { return kScopes[static_cast<size_t>(scope)].name; }
@@ -72,11 +84,14 @@ consteval bool ScopesStandInOrder() {
 }
 static_assert(ScopesStandInOrder());
 
-// Scopes that only the local command line can grant.
-constexpr bool IsLocalOnly(Scope scope) {
+// Scopes that manage the box: its keys, devices and settings.
+constexpr bool IsManaging(Scope scope) {
   return scope == Scope::kApiKeysRead || scope == Scope::kApiKeysWrite ||
-         scope == Scope::kOrdersSync;
+         scope == Scope::kAdminRead || scope == Scope::kAdminWrite;
 }
+
+// Scopes that only the local command line grants, or a role that has them (auth/roles.h).
+constexpr bool IsLocalOnly(Scope scope) { return IsManaging(scope) || scope == Scope::kOrdersSync; }
 
 // Nothing for an unknown name.
 constexpr std::optional<Scope> FindScope(std::string_view name) {

@@ -15,8 +15,8 @@ namespace comanda::commands {
 std::string RequireFlag(const Arguments& arguments, std::string_view command,
                         std::string_view flag);
 
-// The scopes of --scopes S,S… as given; "all" stands for all of them, those that manage keys only
-// if `with_managing`, and never orders:sync.
+// The scopes of --scopes S,S… as given; "all" stands for all of them, those that manage the box
+// only if `with_managing`, and never orders:sync.
 std::vector<std::string> ScopeList(std::string_view list, bool with_managing);
 
 // The lines of --help for the scopes.

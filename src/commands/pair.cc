@@ -26,8 +26,8 @@ constexpr std::array kFlags = {
     kCompanyFlag,
     Flag{"name", "NAME", "the name of the device and of its key, e.g. \"Till 3\""},
     Flag{"scopes", "all|S,S…",
-         "what the key may do (listed below); all: without api-keys:* and "
-         "orders:sync"},
+         "what the key may do (listed below); all: without api-keys:*, "
+         "admin:* and orders:sync"},
     Flag{"tier", "TIER", "standard, plus, lan (default) or unlimited: requests a minute"},
     Flag{"address", "ADDR[:PORT]", "where the device reaches the box, instead of what is found"},
     Flag{"invert", "", "draw the QR code for dark text on a light background"},

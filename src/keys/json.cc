@@ -159,11 +159,11 @@ CodeDraft ReadNewCode(const json::Document& body, json::UnknownFields unknown) {
     reader.Fail("scopes", FieldCode::kRequired, "is required and must not be null");
   }
   draft.scopes = scopes.value_or(auth::ScopeSet());
-  for (const auth::Scope scope : {auth::Scope::kApiKeysRead, auth::Scope::kApiKeysWrite}) {
-    if (!draft.scopes.Has(scope)) continue;
+  for (const auth::ScopeRow& row : auth::kScopes) {
+    if (!auth::IsManaging(row.scope) || !draft.scopes.Has(row.scope)) continue;
     reader.Fail("scopes", FieldCode::kNotAllowed,
-                "must not have " + std::string(Name(scope)) +
-                    ": a key that manages keys is made by `comanda keys create` alone.");
+                "must not have " + std::string(row.name) +
+                    ": a key that manages the box is made by `comanda keys create`.");
   }
   const std::vector<std::string_view> tiers(auth::kTierNames.begin(), auth::kTierNames.end());
   if (const auto tier = reader.OneOf("tier", tiers)) draft.tier = static_cast<auth::Tier>(*tier);

@@ -155,7 +155,7 @@ def test_nobody_grants_a_scope_that_one_lacks(box, demo):
                 says="orders:write")
 
 
-@pytest.mark.parametrize("scope", ["api-keys:read", "api-keys:write"])
+@pytest.mark.parametrize("scope", ["api-keys:read", "api-keys:write", "admin:read", "admin:write"])
 def test_only_the_command_line_grants_the_management_of_keys(api, scope):
     refused(api.post(PATH, {"name": "x", "scopes": [scope]}), 403, "insufficient_scope", says=scope)
     made = make(api)

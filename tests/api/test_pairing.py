@@ -103,7 +103,7 @@ def test_all_scopes_are_never_those_that_manage_keys(box):
     assert not [scope for scope in answer.data["scopes"] if scope.startswith("api-keys:")]
 
 
-@pytest.mark.parametrize("scopes, said", [("api-keys:write", "comanda keys create"), ("api-keys:read,orders:read", "comanda keys create"),
+@pytest.mark.parametrize("scopes, said", [("api-keys:write", "comanda keys create"), ("admin:read,orders:read", "comanda keys create"),
                                           ("orders:reed", "must be one of"), ("", "needs at least one")])
 def test_scopes_that_a_code_cannot_grant_are_refused_on_the_command_line(box, scopes, said):
     result = pairing.make_uri(box, scopes=scopes, check=False)

@@ -11,7 +11,8 @@ METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 SCOPES = [
     "menu:read", "menu:write", "orders:read", "orders:write", "logistics:write", "clients:read", "reports:read",
     "webhooks:read", "webhooks:write", "companies:read", "payment-methods:read", "users:read", "stores:read",
-    "api-keys:read", "api-keys:write"]
+    "api-keys:read", "api-keys:write", "kitchen:read", "kitchen:write", "printers:read", "printers:write", "admin:read",
+    "admin:write"]
 SOME_ID = "0192f0a0-ffff-7000-8000-00000000ffff"
 
 
