@@ -16,6 +16,7 @@
 #include "events/log.h"
 #include "http/idempotency.h"
 #include "json/reader.h"
+#include "kitchen/kitchen.h"
 #include "menu/catalogue.h"
 #include "menu/json.h"
 #include "menu/menu.h"
@@ -127,6 +128,10 @@ CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& st
       clients.clients.changed() || users.changed()) {
     events::RaiseCounter(tx, own.company_id, events::Counter::kOther);
   }
+  // Which lines the kitchen has to make.
+  if (menu.stations.changed()) {
+    events::RaiseCounter(tx, own.company_id, events::Counter::kKitchen);
+  }
   // The company's time zone affects which orders a filter by date matches.
   if (own.company.updated > 0) {
     events::RaiseCounter(tx, own.company_id, events::Counter::kOrders);
@@ -188,6 +193,7 @@ ImportSummary Import(db::Database& database, std::string_view text, NewCompanies
 
 void ResetSandbox(db::Tx& tx, db::CompanyId company, std::string_view company_uuid,
                   const db::Stamp& stamp) {
+  kitchen::EraseAll(tx, company);
   orders::EraseAll(tx, company);
   http::idempotency::ForgetAll(tx, company);
   events::RestartNumbering(tx, company);

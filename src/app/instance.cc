@@ -34,6 +34,12 @@ Instance::Instance(const Process& process, const InstanceSettings& settings)
       long_polls_reader_(environment_.feed(), "long polls",
                          {.committed = [this] { long_polls_.Wake(); }}),
       answers_(kAnswerBytesMax),
+      kitchen_({.name = settings.mode == auth::Mode::kLive ? "live" : "sandbox",
+                .clock = process.clock,
+                .database = environment_.database(),
+                .wake_polls = [this] { long_polls_.Wake(); },
+                .has_thread = process.network != nullptr},
+               process.heartbeats, process.metrics),
       site_(SiteFor(process, settings)),
       dispatcher_(site_, AllRoutes(settings.mode)),
       neighbours_(environment_, process,
@@ -42,6 +48,7 @@ Instance::Instance(const Process& process, const InstanceSettings& settings)
                   }),
       ends_(Kinds(environment_, neighbours_)) {
   neighbours_.LendTo(site_);
+  site_.kitchen = &kitchen_;
   environment_.gate().SetWriteDownEnds([this] { ends_.WriteDown(); });
 }
 
@@ -72,6 +79,9 @@ std::vector<http::Readiness> Instance::CheckReadiness() {
     checks.push_back({.name = "time_zones", .ok = true, .state = zones});
   }
   neighbours_.AddReadiness(checks);
+  if (std::string state = kitchen_.Describe(); !state.empty()) {
+    checks.push_back({.name = "kitchen", .ok = true, .state = std::move(state)});
+  }
   more_checks_(checks);
   return checks;
 }

@@ -15,6 +15,7 @@
 #include "http/dispatch.h"
 #include "http/long_polls.h"
 #include "http/site.h"
+#include "kitchen/watch.h"
 
 namespace comanda::app {
 
@@ -60,6 +61,7 @@ class Instance {
   http::LongPolls long_polls_;
   events::Feed::Reader long_polls_reader_;
   http::AnswerCache answers_;
+  kitchen::Watch kitchen_;
   http::Site site_;
   http::Dispatcher dispatcher_;
   Neighbours neighbours_;  // after what its threads use

@@ -12,6 +12,7 @@
 #include "http/problem_pages.h"
 #include "keys/api.h"
 #include "keys/pairing_api.h"
+#include "kitchen/api.h"
 #include "menu/api.h"
 #include "ops/health.h"
 #include "orders/api.h"
@@ -32,7 +33,7 @@ std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
       webhooks::Routes(), delivery::Routes(),
       web::Routes(),      ImportRoutes(),
       ResumeRoutes(),     keys::PairingRoutes(),
-      PageRoutes(),
+      PageRoutes(),       kitchen::Routes(),
   };
   // The sandbox has no counterpart in the cloud, and asks no delivery app.
   if (mode == auth::Mode::kTest) {

@@ -23,7 +23,7 @@ namespace comanda::db {
 
 class ChangeCounters {
  public:
-  static constexpr size_t kKinds = 3;  // which is which: events/types.h
+  static constexpr size_t kKinds = 4;  // which is which: events/types.h
   struct Values {
     int64_t epoch = 0;   // random, raised by every restore
     int64_t events = 0;  // the number of the last event when the counters were as they are here

@@ -17,7 +17,8 @@
 namespace comanda::events {
 namespace {
 
-// The scope that a key needs to see the events that raise a counter (events/types.h).
+// A scope with which a key sees the events that raise a counter (events/types.h): one of them
+// suffices.
 struct Visibility {
   auth::Scope scope;
   Counter counter;
@@ -26,12 +27,15 @@ constexpr std::array kVisibilities = {
     Visibility{auth::Scope::kOrdersRead, Counter::kOrders},
     Visibility{auth::Scope::kMenuRead, Counter::kCatalogue},
     Visibility{auth::Scope::kStoresRead, Counter::kOther},
+    Visibility{auth::Scope::kOrdersRead, Counter::kKitchen},
+    Visibility{auth::Scope::kKitchenRead, Counter::kKitchen},
 };
 
 std::vector<Counter> VisibleCounters(const http::Context& ctx) {
   std::vector<Counter> counters;
   for (const Visibility& row : kVisibilities) {
-    if (ctx.principal().scopes.Has(row.scope)) counters.push_back(row.counter);
+    const bool is_listed = std::ranges::find(counters, row.counter) != counters.end();
+    if (ctx.principal().scopes.Has(row.scope) && !is_listed) counters.push_back(row.counter);
   }
   // The refusal names one scope: the one that most clients of the feed have.
   if (counters.empty()) auth::Gate::RequireScope(ctx.principal().scopes, auth::Scope::kOrdersRead);
@@ -74,24 +78,6 @@ void WriteEvent(json::Writer& out, const StoredEvent& event, int64_t epoch) {
   event.note.empty() ? out.Null() : out.Raw(event.note);
   out.Key("data").Raw(event.body);
   out.EndObject();
-}
-
-// The seq after which the page begins: the cursor's, or the one before the oldest event where the
-// request has no cursor. Refusal invalid_parameter or cursor_expired.
-int64_t StartOf(std::string_view after, const Extent& extent) {
-  if (after.empty()) return extent.oldest - 1;
-  const std::optional<Cursor> cursor = Decode(after);
-  if (!cursor) {
-    throw http::MalformedFilter("after",
-                                "must be a cursor as this feed or X-Event-Cursor gave it.");
-  }
-  if (const std::optional<int64_t> position = PositionOf(*cursor, extent)) return *position;
-  Refusal refusal(
-      Problem::kCursorExpired,
-      "The events behind this cursor are no longer kept, or it is from before a restore: read "
-      "the lists again and go on from their X-Event-Cursor, or from oldest_cursor.");
-  refusal.oldest_cursor = Encode({extent.epoch, extent.oldest - 1});
-  throw refusal;
 }
 
 // One page of the feed, with the events that the key may see.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/problem.h"
+
 namespace comanda::events {
 namespace {
 
@@ -61,6 +63,24 @@ std::optional<int64_t> PositionOf(const Cursor& cursor, const Extent& extent) {
   const bool is_kept =
       cursor.epoch == extent.epoch && cursor.seq >= extent.oldest - 1 && cursor.seq <= extent.last;
   return is_kept ? std::optional(cursor.seq) : std::nullopt;
+}
+
+int64_t StartOf(std::string_view after, const Extent& extent) {
+  if (after.empty()) return extent.oldest - 1;
+  const std::optional<Cursor> cursor = Decode(after);
+  if (!cursor) {
+    constexpr std::string_view kMessage =
+        "must be a cursor as this feed or X-Event-Cursor gave it.";
+    throw Refusal(Problem::kInvalidParameter, "after: " + std::string(kMessage),
+                  {{"after", FieldCode::kInvalidFormat, std::string(kMessage)}});
+  }
+  if (const std::optional<int64_t> position = PositionOf(*cursor, extent)) return *position;
+  Refusal refusal(
+      Problem::kCursorExpired,
+      "The events behind this cursor are no longer kept, or it is from before a restore: read "
+      "the lists again and go on from their X-Event-Cursor, or from oldest_cursor.");
+  refusal.oldest_cursor = Encode({extent.epoch, extent.oldest - 1});
+  throw refusal;
 }
 
 Feed::Reader::Reader(Feed& feed, std::string name, ReaderCalls calls)

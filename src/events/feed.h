@@ -57,6 +57,9 @@ Page ReadPage(db::Session& session, db::CompanyId company, int64_t position, int
 // The position that a client's cursor names. Nothing where the log cannot continue from it: events
 // after it are purged, or the cursor has another epoch.
 std::optional<int64_t> PositionOf(const Cursor& cursor, const Extent& extent);
+// The same of a request's parameter `after`; the position before the oldest event where that is
+// empty. Refusal invalid_parameter or cursor_expired.
+int64_t StartOf(std::string_view after, const Extent& extent);
 
 // The callbacks of a reader. An empty one is not called.
 struct ReaderCalls {

@@ -195,7 +195,8 @@ void RaiseEpochs(db::Tx& tx, int64_t by) { store::RaiseEpochs(tx, by); }
 void RestartNumbering(db::Tx& tx, db::CompanyId company) {
   store::DeleteAll(tx, company);
   store::CountAnew(tx, company);
-  for (const Counter counter : {Counter::kOrders, Counter::kCatalogue, Counter::kOther}) {
+  for (const Counter counter :
+       {Counter::kOrders, Counter::kCatalogue, Counter::kOther, Counter::kKitchen}) {
     RaiseCounter(tx, company, counter);
   }
 }

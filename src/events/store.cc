@@ -26,7 +26,11 @@ int64_t SumOf(db::CompanyId company, const Counted& counted) {
   Checksum sum;
   sum.Add(company.value).Add(counted.seq).Add(counted.log_start).Add(counted.chain);
   sum.Add(counted.chain_start).Add(int64_t{counted.has_all_checksums}).Add(counted.values.epoch);
-  for (const int64_t changes : counted.values.changes) sum.Add(changes);
+  // Counters that came later are not part of a sum that was made before they counted anything.
+  constexpr size_t kFirst = static_cast<size_t>(Counter::kKitchen);
+  const auto& changes = counted.values.changes;
+  for (size_t i = 0; i < kFirst; ++i) sum.Add(changes[i]);
+  if (changes[kFirst] != 0) sum.Add(changes[kFirst]);
   return sum.Value();
 }
 
@@ -57,6 +61,7 @@ Counted ReadCounted(const auto& row) {
   counted.values.changes[static_cast<size_t>(Counter::kOrders)] = row.Int("order_changes");
   counted.values.changes[static_cast<size_t>(Counter::kCatalogue)] = row.Int("catalogue_changes");
   counted.values.changes[static_cast<size_t>(Counter::kOther)] = row.Int("other_changes");
+  counted.values.changes[static_cast<size_t>(Counter::kKitchen)] = row.Int("kitchen_changes");
   const db::CompanyId company = row.Company("company_id");
   const std::optional<int64_t> checksum = row.OptionalInt("checksum");
   if (checksum && *checksum != SumOf(company, counted)) {
@@ -189,7 +194,7 @@ void Save(db::Tx& tx, db::CompanyId company, const Counted& counted,
         checksums_complete = $6, epoch = $7, order_changes = $8, catalogue_changes = $9,
         other_changes = $10, checksum = $11, business_day = coalesce($12, business_day),
         order_number = coalesce($13, order_number),
-        number_checksum = coalesce($14, number_checksum)
+        number_checksum = coalesce($14, number_checksum), kitchen_changes = $15
       WHERE company_id = $1
       )sql",
             company, counted.seq, counted.log_start, counted.chain, counted.chain_start,
@@ -197,14 +202,14 @@ void Save(db::Tx& tx, db::CompanyId company, const Counted& counted,
             changes[static_cast<size_t>(Counter::kOrders)],
             changes[static_cast<size_t>(Counter::kCatalogue)],
             changes[static_cast<size_t>(Counter::kOther)], SumOf(company, counted), business_day,
-            number, number_checksum);
+            number, number_checksum, changes[static_cast<size_t>(Counter::kKitchen)]);
 }
 
 std::optional<Counted> Counters(db::Session& session, db::CompanyId company) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT company_id, event_seq, log_start, event_chain, chain_start, checksums_complete, epoch,
-        order_changes, catalogue_changes, other_changes, checksum, business_day, order_number,
-        number_checksum
+        order_changes, catalogue_changes, other_changes, kitchen_changes, checksum, business_day,
+        order_number, number_checksum
       FROM company_counter WHERE company_id = $1
       )sql";
   const auto row = session.One<kSelect>(company);
@@ -215,8 +220,8 @@ std::optional<Counted> Counters(db::Session& session, db::CompanyId company) {
 std::vector<std::pair<db::CompanyId, Counted>> AllCounters(db::Session& session) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT company_id, event_seq, log_start, event_chain, chain_start, checksums_complete, epoch,
-        order_changes, catalogue_changes, other_changes, checksum, business_day, order_number,
-        number_checksum
+        order_changes, catalogue_changes, other_changes, kitchen_changes, checksum, business_day,
+        order_number, number_checksum
       FROM company_counter ORDER BY company_id
       )sql";
   auto rows = session.Query<kSelect>();

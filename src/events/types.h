@@ -16,11 +16,12 @@ enum class Type : uint8_t {
   kProductCreated,
   kProductUpdated,
   kStoreStatusChanged,
+  kTicketUpdated,
 };
 
 // The change counters of a company; the value is the index in db::ChangeCounters::Values. A list's
 // entity tag changes with its counter (contract section 6).
-enum class Counter : uint8_t { kOrders, kCatalogue, kOther };
+enum class Counter : uint8_t { kOrders, kCatalogue, kOther, kKitchen };
 
 struct TypeRow {
   Type type;
@@ -36,11 +37,13 @@ inline constexpr std::array kTypes = {
     TypeRow{Type::kProductCreated, "PRODUCT_CREATED", "product", Counter::kCatalogue},
     TypeRow{Type::kProductUpdated, "PRODUCT_UPDATED", "product", Counter::kCatalogue},
     TypeRow{Type::kStoreStatusChanged, "STORE_STATUS_CHANGED", "store", Counter::kOther},
+    TypeRow{Type::kTicketUpdated, "TICKET_UPDATED", "ticket", Counter::kKitchen},
 };
 
 constexpr const TypeRow& Row(Type type) { return kTypes[static_cast<size_t>(type)]; }
 
-// The parts of an order that an ORDER_UPDATED changed. `changes[]` lists their names in this order.
+// The parts of an order that an ORDER_UPDATED changed, and those of a ticket that a TICKET_UPDATED
+// changed. `changes[]` lists their names in this order.
 enum class Change : uint8_t {
   kStatus,
   kCombos,
@@ -51,11 +54,15 @@ enum class Change : uint8_t {
   kFields,
   kPaid,
   kCancelled,
+  // Of a ticket.
+  kLines,
+  kRush,
+  kOut,
 };
 
-inline constexpr std::array<std::string_view, 9> kChangeNames = {
-    "status",          "combos", "payments", "discounts", "rider",
-    "delivery_status", "fields", "paid",     "cancelled"};
+inline constexpr std::array<std::string_view, 12> kChangeNames = {
+    "status", "combos", "payments",  "discounts", "rider", "delivery_status",
+    "fields", "paid",   "cancelled", "lines",     "rush",  "out"};
 
 // A set of Change.
 class Changes {

@@ -109,9 +109,10 @@ void Context::RequireMatch(int64_t version) const {
 
 bool Context::HasMatch(std::string_view etag) const { return NamesTag(exchange_.request, etag); }
 
-bool Context::AwaitChange(const std::function<bool()>& changed) {
-  const std::optional<int> seconds = ReadWait(exchange_.request.Joined("Prefer"));
+bool Context::AwaitChange(const std::function<bool()>& changed, int seconds_max) {
+  std::optional<int> seconds = ReadWait(exchange_.request.Joined("Prefer"));
   if (!seconds) return false;
+  seconds = std::min(*seconds, seconds_max);
   if (caller_.permit()) caller_.permit()->Suspend();
   const bool waited = site_.long_polls.Wait(
       std::chrono::seconds(*seconds), [&] { return changed() || caller_.KeyHasChanged(site_); });
@@ -123,7 +124,10 @@ bool Context::AwaitChange(const std::function<bool()>& changed) {
 }
 
 Response Context::Shared(const std::string& tag, const std::function<Response()>& make) {
-  const std::string key = tag + ' ' + Question();  // the tag has only a hash of the question
+  return SharedUnder(tag + ' ' + Question(), make);  // the tag has only a hash of the question
+}
+
+Response Context::SharedUnder(const std::string& key, const std::function<Response()>& make) {
   Response answer = site_.answers.Get(key, make);
   if (!MustCompress(exchange_.request, *asked_.route, answer)) return answer;
   // The cached plain answer stays as it is, for other clients.

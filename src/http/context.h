@@ -21,6 +21,7 @@
 #include "http/body_budget.h"
 #include "http/caller.h"
 #include "http/idempotency.h"
+#include "http/long_polls.h"
 #include "http/page_rows.h"
 #include "http/query.h"
 #include "http/response.h"
@@ -139,11 +140,15 @@ class Context {
   //
   // The credentials are checked again after the wait: throws Refusal where the key was revoked, has
   // expired or has lost the scope. principal() has the scopes that the key has now.
-  bool AwaitChange(const std::function<bool()>& changed);
+  // `seconds_max`: a longer wait than that is shortened, and Preference-Applied says so.
+  bool AwaitChange(const std::function<bool()>& changed, int seconds_max = kWaitSecondsMax);
 
   // The answer to this GET, from the cache of answers: make() is called once for all requests that
   // ask the same under the same tag. Its compressed form is cached as well.
   Response Shared(const std::string& tag, const std::function<Response()>& make);
+  // The same under a key of the caller's own, which must contain all that the answer depends on,
+  // the company too: for requests that differ in what does not change the answer.
+  Response SharedUnder(const std::string& key, const std::function<Response()>& make);
 
   // Whether the client prefers gzip over identity.
   bool PrefersGzip() const;

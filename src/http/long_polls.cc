@@ -6,12 +6,6 @@
 #include "base/text.h"
 
 namespace comanda::http {
-namespace {
-
-constexpr int kWaitMaxS = 30;
-
-}  // namespace
-
 std::optional<int> ReadWait(std::string_view prefer) {
   while (!prefer.empty()) {
     const size_t comma = std::min(prefer.find(','), prefer.size());
@@ -27,7 +21,7 @@ std::optional<int> ReadWait(std::string_view prefer) {
         std::from_chars(number.data(), number.data() + number.size(), seconds);
     if (error != std::errc() || end != number.data() + number.size() || seconds < 1)
       return std::nullopt;
-    return std::min(seconds, kWaitMaxS);
+    return std::min(seconds, kWaitSecondsMax);
   }
   return std::nullopt;
 }

@@ -15,8 +15,9 @@
 
 namespace comanda::http {
 
-// The seconds of `wait` in a Prefer header, at most 30. Empty where there is no `wait`, or its
-// value is malformed.
+inline constexpr int kWaitSecondsMax = 30;
+// The seconds of `wait` in a Prefer header, at most kWaitSecondsMax. Empty where there is no
+// `wait`, or its value is malformed.
 std::optional<int> ReadWait(std::string_view prefer);
 
 // Thread-safe.

@@ -72,6 +72,9 @@ struct Site {
   // Of the room delivery/, whose handlers alone use it: its Delivery; never null while requests are
   // served.
   RoomObject* delivery = nullptr;
+  // Of the room kitchen/, whose handlers alone use it: its Watch; never null while requests are
+  // served.
+  RoomObject* kitchen = nullptr;
   // Ends the hold of outgoing messages (machine/hold.h); false where there was none. Writes.
   std::function<bool()> resume;
   // The authority that devices install, PEM; empty where the owner's certificate is served.

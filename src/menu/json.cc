@@ -154,9 +154,7 @@ Row DraftReader::Start(ObjectReader& json) {
     Take(json, "name", row, &Row::name,
          form_.complete ? json.RequireText("name", kNameRule) : json.Text("name", kNameRule));
   }
-  if constexpr (!std::is_same_v<Row, Station>) {
-    Take(json, "position", row, &Row::position, json.Number("position", kPositionRule));
-  }
+  Take(json, "position", row, &Row::position, json.Number("position", kPositionRule));
   return row;
 }
 
@@ -233,6 +231,7 @@ void RefuseId(ObjectReader& json) {
 Station DraftReader::ReadStation(ObjectReader& json) {
   Station station = Start<Station>(json);
   TakeId(json, stations_, "", std::nullopt, station);
+  Take(json, "prepares", station, &Station::prepares, json.Boolean("prepares"));
   Finish(json, station);
   return station;
 }

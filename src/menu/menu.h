@@ -63,6 +63,26 @@ void DeductStock(db::Tx& tx, db::CompanyId company, std::vector<StockLine>& line
 void RestoreStock(db::Tx& tx, db::CompanyId company, const std::vector<StockLine>& lines,
                   const db::Stamp& stamp);
 
+// The menu as the kitchen reads it: what can be made, and what it is made with.
+struct Extra {
+  std::string id, name;
+};
+struct Dish {
+  std::string id, name;
+  std::optional<std::string> station_id;
+  bool available = true;  // IsAvailable()
+  std::vector<Extra> extras;
+};
+struct DishList {
+  std::string category_id, category_name;
+  std::vector<Dish> dishes;
+};
+// All products of all categories, in the order of the menu.
+std::vector<DishList> AllDishes(db::Session& session, db::CompanyId company);
+
+// Stores that a display watched the station at that time.
+void NoteWatched(db::Tx& tx, db::CompanyId company, std::string_view station_id, UtcMs at);
+
 // Deletes the whole menu of a company. For resetting the sandbox only.
 void EraseAll(db::Tx& tx, db::CompanyId company);
 

@@ -185,9 +185,18 @@ class Planner {
   Plan plan_;
 };
 
+// What a file does not say of a station stays as it is: people set it in the panel too.
+std::vector<Station> Merged(const std::vector<Station>& stored, std::vector<Station> sent) {
+  for (Station& station : sent) {
+    const Station* const former = FindById(stored, station.id);
+    if (former != nullptr) CopyFields(*former, ~station.sent.fields, station);
+  }
+  return sent;
+}
+
 Plan Planner::Make() {
   const std::vector<Station> stations = SelectStations(session_, company_);
-  Compare(stations, draft_.stations, plan_.stations, plan_.station_counts);
+  Compare(stations, Merged(stations, draft_.stations), plan_.stations, plan_.station_counts);
   Compare(categories_, draft_.categories, plan_.categories, plan_.category_counts);
   for (const auto& list : {stations, draft_.stations}) {
     for (const Station& station : list) stations_.insert(station.id);

@@ -56,10 +56,16 @@ struct Sent {
 struct Station {
   std::string id;
   std::string name;
+  // False: nothing is made there, as at a till that hands out bottles. Its lines need no mark in
+  // the kitchen (kitchen/rules.h).
+  bool prepares = true;
+  int64_t position = 0;
   Sent sent;
 
-  static constexpr auto Fields() { return std::tuple(&Station::name); }
-  static constexpr std::array<std::string_view, 1> kColumns = {"name"};
+  static constexpr auto Fields() {
+    return std::tuple(&Station::name, &Station::prepares, &Station::position);
+  }
+  static constexpr std::array<std::string_view, 3> kColumns = {"name", "prepares", "position"};
 };
 
 // A size or version of a product; it has the price. A product with a single price has one variant,

@@ -1,6 +1,7 @@
 #include "menu/store.h"
 
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "base/checksum.h"
@@ -207,7 +208,10 @@ std::optional<Modifier> FindModifierBySku(db::Session& session, db::CompanyId co
 
 std::vector<Station> SelectStations(db::Session& session, db::CompanyId company) {
   static constexpr db::Sql kSelect =
-      R"sql(SELECT id, name FROM station WHERE company_id = $1 ORDER BY id)sql";
+      R"sql(
+      SELECT id, name, prepares, position FROM station WHERE company_id = $1
+      ORDER BY position, id
+      )sql";
   return ReadRows<Station>(session.Query<kSelect>(company));
 }
 
@@ -232,6 +236,50 @@ std::vector<ShownProduct> SelectShown(db::Session& session, db::CompanyId compan
     shown.push_back({rows.Text("id"), rows.Text("name"), rows.Text("category_name")});
   }
   return shown;
+}
+
+std::vector<DishList> AllDishes(db::Session& session, db::CompanyId company) {
+  static constexpr db::Sql kDishes = R"sql(
+      SELECT c.id AS category_id, c.name AS category_name, p.id, p.name, p.kitchen_id,
+        p.visible = 1 AND EXISTS (
+          SELECT 1 FROM variant AS v WHERE v.company_id = $1 AND v.product_id = p.id
+            AND (p.stock_enabled = 0 OR v.stock IS NULL OR v.stock > 0)
+        ) AS available
+      FROM category AS c JOIN product AS p ON p.company_id = c.company_id AND p.category_id = c.id
+      WHERE c.company_id = $1
+      ORDER BY c.position, c.id, p.position, p.id
+      )sql";
+  static constexpr db::Sql kExtras = R"sql(
+      SELECT m.product_id, m.id, m.name
+      FROM modifier AS m
+      JOIN modifier_category AS g ON g.company_id = m.company_id AND g.id = m.modifier_category_id
+      WHERE m.company_id = $1 AND g.is_active = 1 AND m.visible = 1
+      ORDER BY g.position, g.id, m.position, m.id
+      )sql";
+  std::vector<DishList> lists;
+  std::unordered_map<std::string, std::pair<size_t, size_t>> places;
+  {
+    auto rows = session.Query<kDishes>(company);
+    while (rows.Next()) {
+      if (lists.empty() || lists.back().category_id != rows.View("category_id")) {
+        lists.push_back({rows.Text("category_id"), rows.Text("category_name"), {}});
+      }
+      places.emplace(rows.Text("id"), std::pair(lists.size() - 1, lists.back().dishes.size()));
+      lists.back().dishes.push_back({.id = rows.Text("id"),
+                                     .name = rows.Text("name"),
+                                     .station_id = rows.OptionalText("kitchen_id"),
+                                     .available = rows.Bool("available"),
+                                     .extras = {}});
+    }
+  }
+  auto rows = session.Query<kExtras>(company);
+  while (rows.Next()) {
+    const auto place = places.find(rows.Text("product_id"));
+    if (place == places.end()) continue;
+    const auto [list, dish] = place->second;
+    lists[list].dishes[dish].extras.push_back({rows.Text("id"), rows.Text("name")});
+  }
+  return lists;
 }
 
 std::optional<Category> SelectCategory(db::Session& session, db::CompanyId company,
@@ -410,10 +458,11 @@ std::vector<std::string> SelectStale(db::Session& session, db::CompanyId company
 void Upsert(db::Tx& tx, db::CompanyId company, const Station& station) {
   tx.Run(
       R"sql(
-        INSERT INTO station (company_id, id, name) VALUES ($1, $2, $3)
-        ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name
+        INSERT INTO station (company_id, id, name, prepares, position) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (company_id, id) DO UPDATE SET name = excluded.name,
+          prepares = excluded.prepares, position = excluded.position
       )sql",
-      company, station.id, station.name);
+      company, station.id, station.name, station.prepares, station.position);
 }
 
 void Upsert(db::Tx& tx, db::CompanyId company, const Category& category) {
@@ -571,6 +620,11 @@ void SetStock(db::Tx& tx, db::CompanyId company, std::string_view variant_id, in
   tx.RunOne(R"sql(UPDATE variant SET stock = $3 WHERE company_id = $1 AND id = $2)sql", company,
             variant_id, stock);
   NoteStockMove(tx, company);
+}
+
+void NoteWatched(db::Tx& tx, db::CompanyId company, std::string_view station_id, UtcMs at) {
+  tx.Run(R"sql(UPDATE station SET watched_at = $3 WHERE company_id = $1 AND id = $2)sql", company,
+         station_id, at);
 }
 
 void EraseAll(db::Tx& tx, db::CompanyId company) {

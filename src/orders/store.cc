@@ -346,15 +346,22 @@ void UpdateFacet(db::Tx& tx, const Order& before, Order& after) {
 
 // History
 
-void InsertStatus(db::Tx& tx, const Order& order, size_t position) {
+// Which of the order's lines were there when a status was reached (kitchen/rules.h). A record of
+// another channel brings both at once: its times say it.
+int64_t LinesAt(const Order& order, const StatusChange& change) {
+  return std::ranges::count_if(order.combos,
+                               [&](const Combo& combo) { return combo.created_at <= change.at; });
+}
+
+void InsertStatus(db::Tx& tx, const Order& order, size_t position, int64_t lines) {
   const StatusChange& change = order.status_history[position];
   tx.Run(R"sql(
       INSERT INTO order_status (company_id, order_id, position, status, at, by, implied,
-        request_key)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        request_key, lines)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
       )sql",
          order.company, order.id, static_cast<int64_t>(position), static_cast<int>(change.status),
-         change.at, change.by, change.implied, change.request_key);
+         change.at, change.by, change.implied, change.request_key, lines);
 }
 
 void SelectHistory(db::Session& session, Order& order) {
@@ -641,7 +648,9 @@ bool Insert(db::Tx& tx, Order& order, int64_t created_seq) {
     LeaveFacet(tx, order.company, order.facet);
     return false;
   }
-  for (size_t i = 0; i < order.status_history.size(); ++i) InsertStatus(tx, order, i);
+  for (size_t i = 0; i < order.status_history.size(); ++i) {
+    InsertStatus(tx, order, i, LinesAt(order, order.status_history[i]));
+  }
   for (size_t i = 0; i < order.combos.size(); ++i) InsertCombo(tx, order, i);
   for (size_t i = 0; i < order.payments.size(); ++i) InsertPayment(tx, order, i);
   for (const Discount& discount : order.discounts) InsertDiscount(tx, order, discount);
@@ -655,7 +664,7 @@ void Update(db::Tx& tx, const Order& before, Order& after) {
   UpdateIndexed(tx, before, after);
   for (size_t position = before.status_history.size(); position < after.status_history.size();
        ++position) {
-    InsertStatus(tx, after, position);
+    InsertStatus(tx, after, position, static_cast<int64_t>(after.combos.size()));
   }
   UpdateCombos(tx, before, after);
   UpdatePayments(tx, before, after);
@@ -710,7 +719,7 @@ void Replace(db::Tx& tx, const Order& before, Order& after) {
   UpdateFixed(tx, after);
   for (size_t position = before.status_history.size(); position < after.status_history.size();
        ++position) {
-    InsertStatus(tx, after, position);
+    InsertStatus(tx, after, position, LinesAt(after, after.status_history[position]));
   }
   ReplaceRows(tx, before, after);
 }

@@ -57,9 +57,11 @@ struct Delivery {
   UtcMs created_at = 0;  // of the event
   std::optional<UtcMs> settled_at;
 
-  // Messages with the same key go one after another: an order's, those of the catalogue, an app's.
+  // Messages with the same key go one after another: an order's and its ticket's, those of the
+  // catalogue, an app's.
   std::string Key() const {
-    return subject_type == "product" ? subject_type : subject_type + ' ' + subject_id;
+    if (subject_type == "product") return subject_type;
+    return (subject_type == "ticket" ? "order" : subject_type) + ' ' + subject_id;
   }
   // Keeps the last kAttemptsKept.
   void Add(Attempt attempt) {

@@ -14,7 +14,7 @@ from support.box import ROOT, Box
 from support.routes import ALL_ROUTES
 
 GOLDEN = ROOT / "tests/golden/answers"
-WALKS = ["open_paths", "framing", "refusals", "orders", "lists", "restaurant", "keys", "webhooks"]
+WALKS = ["open_paths", "framing", "refusals", "orders", "lists", "restaurant", "keys", "webhooks", "kitchen"]
 HEAD = """\
 # What the server answers to a fixed walk of requests (tests/golden/walks/{name}.py), as it gave it when it was recorded.
 # A refactoring changes no byte that a client sees: it leaves this file as it is. Never edit it by hand; a change of the

@@ -247,6 +247,8 @@ def test_its_words_are_those_of_the_program():
     assert schemas["UpsertRow"]["properties"]["result"]["enum"] == list(dict.fromkeys(re.findall(r'return "(\w+)"', body)))
     ((first, second),) = words("menu/json.cc", r'json\.OneOf\("type", \{"(\w+)", "(\w+)"\}')
     assert schemas["ModifierCategory"]["properties"]["type"]["enum"] == [first, second]
+    assert schemas["TicketState"]["enum"] == array("kitchen/ticket.h", "kStateNames")
+    assert schemas["KitchenAlert"]["properties"]["kind"]["enum"] == array("kitchen/changes.cc", "kKinds")
     checks = {name for file in ["app/app.cc", "app/sqlite/storage.cc", "app/instance.cc", "app/neighbours.cc", "ops/health.cc"]
               for name in words(file, r'\.name = "(\w+)",\s*\.ok')}
     assert set(schemas["Checks"]["properties"]) == checks
@@ -257,7 +259,7 @@ def test_every_enum_of_an_answer_is_one_of_those():
     named = {"ProblemCode", "FieldErrorCode", "OrderStatus", "ServiceType", "DeliveryStatus", "DiscountType", "ModifierCategory.type",
              "UpsertRow.result", "User.role", "StoreState.store_status", "StoreState.reason", "EventSubject.type", "EventType",
              "Change", "WebhookKind", "WebhookEvent", "DeliveryOutcome", "SuspensionReason", "DeliveryState", "Scope", "Tier",
-             "ApiKey.mode", "ShownApiKey.mode", "Readiness.status"}
+             "ApiKey.mode", "ShownApiKey.mode", "Readiness.status", "TicketState", "KitchenAlert.kind"}
     found = set()
     for name, schema in COMPONENTS["schemas"].items():
         if schema.get("additionalProperties") is False or name.endswith("Message"):
@@ -392,6 +394,9 @@ class Stage:
             return prepare()
         if operation.path.startswith("/v1/orders/{id}"):
             return {"id": self.order()["id"]}
+        if operation.path.startswith("/v1/kitchen/tickets/{orderId}"):
+            order = self.order()
+            return {"orderId": order["id"], "line": order["combos"][0]["id"]}
         if operation.path.startswith("/auth/api-keys/{id}"):
             return {"id": self.key()["id"]}
         if operation.path.startswith("/v1/webhooks"):
@@ -447,6 +452,8 @@ class Stage:
         self.order()
         return {"after": cursor}
 
+    followKitchen = readEvents
+
     def getCategory(self):
         return {"id": self.api.get("/v1/menu").data["categories"][0]["id"]}
 
@@ -484,6 +491,8 @@ def test_an_example_gets_the_answer_that_is_promised(own_box, own_api, own_house
     staged = Stage(own_api, own_house).parameters(operation)
     if operation.id == "pair":  # the document's code is nobody's
         body = {"code": pairing.read(pairing.make_uri(own_box, "--env", "test"))["c"]}
+    if "line" in staged and "line_ids" in body:
+        body = {"line_ids": [staged["line"]]}
     for query in queries(operation, staged):
         headers = new_key() if operation.method != "get" else {}
         answer = own_api.send(operation.method.upper(), path_of(operation, staged, query), body, headers)

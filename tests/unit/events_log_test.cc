@@ -84,7 +84,7 @@ TEST(EventsLog, PublishesTheCountersAtCommit) {
   });
   const db::ChangeCounters::Values values = database->counters().Of(kCompany);
   EXPECT_EQ(values.epoch, 1);
-  EXPECT_EQ(values.changes, (std::array<int64_t, 3>{1, 2, 1}));
+  EXPECT_EQ(values.changes, (std::array<int64_t, 4>{1, 2, 1, 0}));
   EXPECT_EQ(database->counters().Of(kOtherCompany).changes[0], 0);
 }
 

@@ -1,0 +1,520 @@
+#include "kitchen/api.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/id.h"
+#include "base/problem.h"
+#include "base/version.h"
+#include "company/companies.h"
+#include "company/hours.h"
+#include "events/cursor.h"
+#include "events/types.h"
+#include "http/context.h"
+#include "http/list.h"
+#include "json/writer.h"
+#include "keys/keys.h"
+#include "kitchen/changes.h"
+#include "kitchen/json.h"
+#include "kitchen/kitchen.h"
+#include "kitchen/list.h"
+#include "kitchen/presence.h"
+#include "kitchen/rules.h"
+#include "kitchen/store.h"
+#include "kitchen/watch.h"
+#include "menu/menu.h"
+#include "orders/orders.h"
+
+namespace comanda::kitchen {
+namespace {
+
+using auth::Scope;
+
+// A page notices by it that the program was upgraded.
+http::Response Versioned(http::Response response) {
+  response.headers.emplace_back("X-Page-Version", std::string(kVersion));
+  return response;
+}
+
+// The index of a parameter's value in its words; 0 where the query does not have it.
+size_t ReadOne(const http::Query& query, std::string_view name,
+               const std::array<std::string_view, 2>& words) {
+  const std::vector<size_t> found = query.ReadWords(name, words);
+  if (found.size() > 1) throw http::MalformedFilter(name, "takes one word.");
+  return found.empty() ? 0 : found.front();
+}
+
+// The list of tickets
+
+constexpr std::string_view kCursorHeader = "X-Event-Cursor";
+
+// Time changes the list too: its tag says until when it is valid. Read before the rows.
+struct Moment {
+  events::Cursor cursor;
+  std::string head;  // of the tag, up to the time
+};
+
+Moment Now(http::Context& ctx) {
+  const db::ChangeCounters::Values values = ctx.site().database.counters().Of(ctx.company());
+  std::string head = ctx.ListTag(static_cast<size_t>(events::Counter::kOrders));
+  head.pop_back();  // the quote
+  head += '.' + std::to_string(values.changes[static_cast<size_t>(events::Counter::kKitchen)]);
+  return {{values.epoch, values.events}, head + '.'};
+}
+
+std::string TagOf(const Moment& moment, std::optional<UtcMs> until) {
+  return moment.head + std::to_string(until.value_or(0)) + '"';
+}
+
+// The tag of If-None-Match, where the list is still the same.
+std::optional<std::string> ValidTag(http::Context& ctx, const Moment& moment) {
+  const std::string header = ctx.request().Joined("If-None-Match");
+  const size_t begin = header.find(moment.head);
+  if (begin == header.npos) return std::nullopt;
+  const size_t end = header.find('"', begin + moment.head.size());
+  if (end == header.npos) return std::nullopt;
+  std::string tag = header.substr(begin, end + 1 - begin);
+  int64_t until = 0;
+  for (const char c :
+       std::string_view(tag).substr(moment.head.size(), tag.size() - moment.head.size() - 1)) {
+    if (c < '0' || c > '9' || until > INT64_MAX / 100) return std::nullopt;
+    until = until * 10 + (c - '0');
+  }
+  const bool is_valid = until == 0 || ctx.site().clock.Now() < until;
+  return is_valid && ctx.HasMatch(tag) ? std::optional(std::move(tag)) : std::nullopt;
+}
+
+http::Response GetTickets(http::Context& ctx) {
+  RequireListParameters(ctx.query());
+  const Moment moment = Now(ctx);
+  if (std::optional<std::string> tag = ValidTag(ctx, moment)) {
+    http::Response response = http::NotModified(*std::move(tag));
+    response.headers.emplace_back(kCursorHeader, events::Encode(moment.cursor));
+    return Versioned(std::move(response));
+  }
+  return Versioned(ctx.ReadPage([&](db::Snapshot& snapshot, http::PageRows& rows) {
+    const Page page = FindPage(snapshot, ctx.company(), ctx.query(), ctx.site().clock.Now(), rows);
+    http::Response response = ListResponse(page, rows, TagOf(moment, page.next_moment));
+    response.headers.emplace_back(kCursorHeader, page.cursor);
+    return response;
+  }));
+}
+
+// Changes, and who watches
+
+Watch& WatchOf(http::Context& ctx) { return *static_cast<Watch*>(ctx.site().kitchen); }
+
+constexpr std::string_view kDisplay = "display";
+constexpr std::string_view kStations = "stations";
+constexpr std::string_view kSound = "sound";
+constexpr std::string_view kAwake = "awake";
+
+bool IsDisplayName(std::string_view text) {
+  constexpr size_t kMax = 32;
+  return text.size() <= kMax && std::ranges::all_of(text, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+         });
+}
+
+std::vector<std::string> ReadStations(http::Context& ctx) {
+  std::vector<std::string> ids =
+      ReadIds(ctx.query(), kStations).value_or(std::vector<std::string>());
+  if (ids.empty()) return ids;
+  const auto known = WatchOf(ctx).StationsOf(ctx.company());
+  for (const std::string& id : ids) {
+    if (std::ranges::find(*known, id, &store::Station::id) != known->end()) continue;
+    throw http::MalformedFilter(
+        kStations, "names " + id + ", which is no station: GET /v1/kitchen/stations lists them.");
+  }
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+// The poll of a display; null where the request names none: it counts for nobody.
+std::unique_ptr<Presence::Poll> BeginPoll(http::Context& ctx) {
+  const DisplayState state = {.stations = ReadStations(ctx),
+                              .is_muted = ReadOne(ctx.query(), kSound, {"on", "muted"}) == 1,
+                              .is_awake = ReadOne(ctx.query(), kAwake, {"yes", "no"}) == 0};
+  const std::optional<std::string_view> display = ctx.query().Find(kDisplay);
+  if (!display) return nullptr;
+  if (!IsDisplayName(*display)) {
+    throw http::MalformedFilter(kDisplay, "must be 1 to 32 letters and digits.");
+  }
+  const std::string& actor = ctx.principal().actor;
+  auto poll = std::make_unique<Presence::Poll>(
+      WatchOf(ctx).presence(), ctx.company(), actor.substr(actor.find(':') + 1),
+      std::string(*display), state, [&] {
+        return ctx.Read(
+            [&](db::Snapshot& snapshot) { return keys::NameOf(snapshot, ctx.company(), actor); });
+      });
+  WatchOf(ctx).NoteDisplay();
+  return poll;
+}
+
+// What tells that there may be news.
+struct Seen {
+  db::ChangeCounters::Values values;
+  int64_t alerts = 0;
+
+  int64_t Changes() const {
+    return values.changes[static_cast<size_t>(events::Counter::kOrders)] +
+           values.changes[static_cast<size_t>(events::Counter::kKitchen)];
+  }
+};
+
+Seen SeenNow(http::Context& ctx) {
+  return {ctx.site().database.counters().Of(ctx.company()),
+          WatchOf(ctx).AlertsOf(ctx.company())->revision};
+}
+
+// Made once for all displays that a commit wakes. Time changes states too: an answer is used for
+// some seconds.
+http::Response Changes(http::Context& ctx, std::string_view after, int64_t per_page,
+                       const Seen& seen) {
+  constexpr int64_t kUsedMs = 10'000;
+  const auto alerts = WatchOf(ctx).AlertsOf(ctx.company());
+  if (after == events::Encode({seen.values.epoch, seen.values.events})) {
+    http::Response response;
+    response.body = NoChanges(after, *alerts);
+    return response;
+  }
+  const UtcMs now = ctx.site().clock.Now();
+  std::string key = "kitchen changes " + ctx.principal().company_uuid;
+  for (const int64_t part : {per_page, seen.values.epoch, seen.Changes(), seen.values.events,
+                             alerts->revision, now / kUsedMs}) {
+    key += ' ' + std::to_string(part);
+  }
+  return ctx.SharedUnder(key + ' ' + std::string(after), [&] {
+    http::Response response;
+    response.body = ctx.Read([&](db::Snapshot& snapshot) {
+      return ReadChanges(snapshot, ctx.company(),
+                         {.after = after, .per_page = per_page, .now = now}, *alerts);
+    });
+    return response;
+  });
+}
+
+// A display asks again when it has drawn what it got: a shorter wait tells sooner that it does not.
+constexpr int kDisplayWaitMaxS = 8;
+
+http::Response GetChanges(http::Context& ctx) {
+  constexpr std::array<std::string_view, 6> kParameters = {"after",   "per_page", kDisplay,
+                                                           kStations, kSound,     kAwake};
+  ctx.query().AllowOnly(kParameters);
+  const std::string after(ctx.query().Find("after").value_or(""));
+  const int64_t per_page =
+      ctx.query().Find("per_page") ? ctx.query().ReadPaging().per_page : http::kPerPageMax;
+  const std::unique_ptr<Presence::Poll> poll = BeginPoll(ctx);
+
+  // Read before the rows: a change in between then ends the wait immediately.
+  Seen seen = SeenNow(ctx);
+  http::Response response = Changes(ctx, after, per_page, seen);
+  const bool has_alerts = poll && poll->alerts_seen() != seen.alerts;
+  bool is_quiet = false;
+  if (IsWithoutTickets(response.Body()) && !has_alerts) {
+    const Seen before = seen;
+    const auto is_changed = [&] {
+      const Seen now = SeenNow(ctx);
+      return now.values.epoch != before.values.epoch || now.Changes() != before.Changes() ||
+             now.alerts != before.alerts;
+    };
+    const bool waited =
+        ctx.AwaitChange(is_changed, poll ? kDisplayWaitMaxS : http::kWaitSecondsMax);
+    if (is_changed()) {
+      seen = SeenNow(ctx);
+      response = Changes(ctx, after, per_page, seen);
+    } else {
+      is_quiet = waited;
+    }
+  }
+  response.costs_nothing = is_quiet;
+  if (poll) poll->NoteAlerts(seen.alerts);
+  return Versioned(std::move(response));
+}
+
+// Commands
+
+Body BodyOf(const http::Context& ctx) { return {ctx.body(), ctx.unknown_fields()}; }
+
+Target TargetOf(const http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  std::optional<std::string> key = orders::NormalisedKey(ctx.parameter("orderId"));
+  if (!key) {
+    throw Invalid("orderId", FieldCode::kInvalidFormat,
+                  "must be the order's UUID or its public id, such as PE-7222853393");
+  }
+  return {.company = ctx.company(),
+          .company_uuid = ctx.principal().company_uuid,
+          .key = *std::move(key),
+          .actor = ctx.principal().actor,
+          .by = {}};
+}
+
+// Runs the command with the name of the key.
+template <typename Command>
+http::Response Write(http::Context& ctx, Target target, Command&& command) {
+  return Versioned(ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    target.by = keys::NameOf(tx, target.company, target.actor);
+    const Record record = command(tx, target, stamp);
+    http::Response response = http::Data(record.json);
+    response.event_seq = record.event_seq;
+    return response;
+  }));
+}
+
+http::Response PostDone(http::Context& ctx) {
+  Target target = TargetOf(ctx);
+  const std::vector<std::string> lines = ReadLineIds(BodyOf(ctx));
+  return Write(ctx, std::move(target),
+               [&](db::Tx& tx, const Target& named, const db::Stamp& stamp) {
+                 return MarkDone(tx, named, lines, stamp);
+               });
+}
+
+http::Response PostUndo(http::Context& ctx) {
+  Target target = TargetOf(ctx);
+  const std::vector<std::string> lines = ReadLineIds(BodyOf(ctx));
+  return Write(ctx, std::move(target),
+               [&](db::Tx& tx, const Target& named, const db::Stamp& stamp) {
+                 return Undo(tx, named, lines, stamp);
+               });
+}
+
+void RequireNoFields(http::Context& ctx) {
+  json::Errors errors;
+  json::ObjectReader(ctx.body().root(), "", errors, ctx.unknown_fields()).Finish();
+  errors.ThrowIfAny();
+}
+
+http::Response PostStart(http::Context& ctx) {
+  Target target = TargetOf(ctx);
+  RequireNoFields(ctx);
+  return Write(ctx, std::move(target), Start);
+}
+
+http::Response PostRush(http::Context& ctx) {
+  Target target = TargetOf(ctx);
+  const bool on = ReadRush(BodyOf(ctx));
+  return Write(ctx, std::move(target),
+               [&](db::Tx& tx, const Target& named, const db::Stamp& stamp) {
+                 return Rush(tx, named, on, stamp);
+               });
+}
+
+http::Response PostOut(http::Context& ctx) {
+  Target target = TargetOf(ctx);
+  RequireNoFields(ctx);
+  return Write(ctx, std::move(target), [](db::Tx& tx, const Target& named, const db::Stamp& stamp) {
+    return SendOut(tx, named, stamp);
+  });
+}
+
+// Stations
+
+void Write(json::Writer& out, const Display& display) {
+  out.BeginObject();
+  out.Key("key_id").Text(display.key_id);
+  out.Key("name").Text(display.name);
+  out.Key("display").Text(display.display);
+  out.Key("sound").Text(display.state.is_muted ? "muted" : "on");
+  out.Key("awake").Boolean(display.state.is_awake);
+  out.Key("last_seen_at").Instant(display.last_seen_at);
+  out.EndObject();
+}
+
+// What waits at a station, of tickets that are open.
+struct Waiting {
+  int64_t lines = 0;
+  std::optional<UtcMs> oldest_at;
+};
+
+std::map<std::string, Waiting> WaitingByStation(const std::vector<Ticket>& tickets, UtcMs now) {
+  std::map<std::string, Waiting> waiting;
+  for (const Ticket& ticket : tickets) {
+    if (StateAt(ticket, now) != State::kOpen) continue;
+    for (const Line& line : ticket.lines) {
+      if (!line.station_id || !Waits(ticket, line, now)) continue;
+      Waiting& at = waiting[*line.station_id];
+      ++at.lines;
+      at.oldest_at = std::min(at.oldest_at.value_or(line.added_at), line.added_at);
+    }
+  }
+  return waiting;
+}
+
+std::string Render(const store::Station& station, const Waiting& waiting,
+                   const std::vector<Display>& displays, std::optional<UtcMs> unwatched_since) {
+  std::string text;
+  json::Writer out(text);
+  out.BeginObject();
+  out.Key("id").Text(station.id);
+  out.Key("name").Text(station.name);
+  out.Key("prepares").Boolean(station.prepares);
+  out.Key("position").Integer(station.position);
+  out.Key("open_lines").Integer(waiting.lines);
+  out.Key("oldest_line_at").Instant(waiting.oldest_at);
+  out.Key("displays").BeginArray();
+  for (const Display& display : displays) {
+    if (display.is_present && display.Shows(station.id)) Write(out, display);
+  }
+  out.EndArray();
+  out.Key("unwatched_since").Instant(unwatched_since);
+  out.EndObject();
+  return text;
+}
+
+http::Response GetStations(http::Context& ctx) {
+  http::RequireListParameters(ctx.query(), {});
+  const http::Paging paging = ctx.query().ReadPaging();
+  constexpr std::array<std::string_view, 1> kSorts = {"position"};
+  const bool is_descending = ctx.query().ReadSort(kSorts, "position").descending;
+  const std::vector<Display> displays = WatchOf(ctx).presence().Displays(ctx.company());
+  const UtcMs now = ctx.site().clock.Now();
+  http::Response response = ctx.ReadPage([&](db::Snapshot& snapshot, http::PageRows& rows) {
+    std::vector<store::Station> stations = store::Stations(snapshot, ctx.company());
+    if (is_descending) std::ranges::reverse(stations);
+    const auto waiting =
+        WaitingByStation(store::CurrentTickets(snapshot, ctx.company(), {.now = now}), now);
+    const auto total = static_cast<int64_t>(stations.size());
+    const int64_t begin = std::min(total, paging.offset());
+    for (int64_t i = begin; i < std::min(total, begin + paging.per_page); ++i) {
+      const store::Station& station = stations[static_cast<size_t>(i)];
+      const auto at = waiting.find(station.id);
+      rows.Add(Render(station, at == waiting.end() ? Waiting() : at->second, displays,
+                      WatchOf(ctx).UnwatchedSince(ctx.company(), station.id)));
+    }
+    http::Response page;
+    page.body = rows.End(paging, total);
+    return page;
+  });
+  return Versioned(std::move(response));
+}
+
+// Settings
+
+// What a page needs to know of the restaurant.
+std::string RestaurantOf(const company::Company& company) {
+  std::string text;
+  json::Writer out(text);
+  out.BeginObject();
+  out.Key("name").Text(company.name);
+  out.Key("timezone").Text(company.timezone);
+  out.Key("language").Text(company.language);
+  out.Key("day_starts_at").Text(company::FormatTimeOfDay(company.day_starts_at));
+  out.EndObject();
+  return text;
+}
+
+http::Response Shown(db::Session& session, db::CompanyId company) {
+  return http::Data(
+      Render(FindSettings(session, company), RestaurantOf(company::Get(session, company))));
+}
+
+http::Response GetSettings(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  return Versioned(
+      ctx.Read([&](db::Snapshot& snapshot) { return Shown(snapshot, ctx.company()); }));
+}
+
+http::Response PatchSettings(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  return Versioned(ctx.Write([&](db::Tx& tx, const db::Stamp&) {
+    Set(tx, ctx.company(), ReadSettings(BodyOf(ctx), FindSettings(tx, ctx.company())));
+    return Shown(tx, ctx.company());
+  }));
+}
+
+// The menu, for what is sold out
+
+void WriteExtra(json::Writer& out, const menu::Extra& extra) {
+  out.BeginObject();
+  out.Key("id").Text(extra.id);
+  out.Key("name").Text(extra.name);
+  out.Key("sold_out").Null();
+  out.EndObject();
+}
+
+void WriteDish(json::Writer& out, const menu::Dish& dish) {
+  out.BeginObject();
+  out.Key("id").Text(dish.id);
+  out.Key("name").Text(dish.name);
+  out.Key("station_id").Text(dish.station_id);
+  out.Key("available").Boolean(dish.available);
+  out.Key("sold_out").Null();
+  out.Key("modifiers").BeginArray();
+  for (const menu::Extra& extra : dish.extras) WriteExtra(out, extra);
+  out.EndArray();
+  out.EndObject();
+}
+
+http::Response GetMenu(http::Context& ctx) {
+  ctx.query().AllowOnly({});
+  const auto lists =
+      ctx.Read([&](db::Snapshot& snapshot) { return menu::AllDishes(snapshot, ctx.company()); });
+  http::Response response;
+  json::Writer out(response.body);
+  out.BeginObject().Key("data").BeginObject().Key("categories").BeginArray();
+  for (const menu::DishList& list : lists) {
+    out.BeginObject();
+    out.Key("id").Text(list.category_id);
+    out.Key("name").Text(list.category_name);
+    out.Key("products").BeginArray();
+    for (const menu::Dish& dish : list.dishes) WriteDish(out, dish);
+    out.EndArray();
+    out.EndObject();
+  }
+  out.EndArray().EndObject().EndObject();
+  return Versioned(std::move(response));
+}
+
+bool IsPublicId(std::string_view text) { return !ParseId(text) && orders::NormalisedKey(text); }
+
+constexpr http::PublicIds kPublicIds = {.is_one = IsPublicId, .find_uuid = orders::FindUuid};
+
+// Orders are made and marked until the disk is full.
+constexpr auto kCommands = http::With(
+    http::Space::kNone,
+    http::With(kPublicIds,
+               std::array{
+                   http::Post("/v1/kitchen/tickets/{orderId}/done", Scope::kKitchenWrite, PostDone),
+                   http::Post("/v1/kitchen/tickets/{orderId}/undo", Scope::kKitchenWrite, PostUndo),
+                   http::PostBodyOptional("/v1/kitchen/tickets/{orderId}/start",
+                                          Scope::kKitchenWrite, PostStart),
+                   http::Post("/v1/kitchen/tickets/{orderId}/rush", Scope::kKitchenWrite, PostRush),
+                   http::PostBodyOptional("/v1/kitchen/tickets/{orderId}/out", Scope::kKitchenWrite,
+                                          PostOut),
+               }));
+
+constexpr std::array kReads = {
+    http::ShowingOrders(http::Get("/v1/kitchen/tickets", Scope::kKitchenRead, GetTickets)),
+    http::ShowingOrders(http::Get("/v1/kitchen/changes", Scope::kKitchenRead, GetChanges)),
+    http::Get("/v1/kitchen/menu", Scope::kKitchenRead, GetMenu),
+    http::Get("/v1/kitchen/stations", Scope::kKitchenRead, GetStations),
+    http::Get("/v1/kitchen/settings", Scope::kKitchenRead, GetSettings),
+    http::Patch("/v1/kitchen/settings", Scope::kAdminWrite, PatchSettings),
+};
+
+template <size_t N, size_t M>
+constexpr std::array<http::Route, N + M> Joined(const std::array<http::Route, N>& first,
+                                                const std::array<http::Route, M>& second) {
+  std::array<http::Route, N + M> all{};
+  for (size_t i = 0; i < N; ++i) all[i] = first[i];
+  for (size_t i = 0; i < M; ++i) all[N + i] = second[i];
+  return all;
+}
+
+constexpr auto kRoutes = http::With(db::Readers::kOrders, Joined(kReads, kCommands));
+
+}  // namespace
+
+std::span<const http::Route> Routes() { return kRoutes; }
+
+}  // namespace comanda::kitchen

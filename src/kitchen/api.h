@@ -1,0 +1,13 @@
+#pragma once
+
+// The endpoints of the room (contract section 20).
+
+#include <span>
+
+#include "http/route.h"
+
+namespace comanda::kitchen {
+
+std::span<const http::Route> Routes();
+
+}  // namespace comanda::kitchen
