@@ -43,6 +43,7 @@ constexpr std::array kChecks = {
     Check{"webhooks", CheckWebhooks},
     Check{"cloud", CheckCloud},
     Check{"apps", CheckApps},
+    Check{"kitchen", CheckKitchen},
 };
 
 }  // namespace

@@ -74,6 +74,8 @@ Findings CheckWebhooks(const Box& box);
 Findings CheckCloud(const Box& box);
 // Whether the delivery apps tell the state of the store.
 Findings CheckApps(const Box& box);
+// Stations of the kitchen that nobody watches, and displays that are muted.
+Findings CheckKitchen(const Box& box);
 // Age and place of the backups (setting backup_to).
 Findings CheckBackups(const Box& box);
 // The size of the system's log.

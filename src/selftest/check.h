@@ -74,6 +74,8 @@ std::span<const Check> TableChecks();
 std::span<const Check> MenuChecks();
 // keys.cc: creating, rotating, revoking.
 std::span<const Check> KeyChecks();
+// kitchen.cc: tickets and marks.
+std::span<const Check> KitchenChecks();
 // webhooks.cc: subscriptions and their deliveries.
 std::span<const Check> WebhookChecks();
 

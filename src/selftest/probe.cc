@@ -43,6 +43,8 @@ constexpr std::array kScopeProbes = {
                ""},
     ScopeProbe{auth::Scope::kUsersRead, "GET", "/v1/users?per_page=1", ""},
     ScopeProbe{auth::Scope::kStoresRead, "GET", "/v1/stores/status", ""},
+    ScopeProbe{auth::Scope::kKitchenRead, "GET", "/v1/kitchen/settings", ""},
+    ScopeProbe{auth::Scope::kKitchenWrite, "POST", "/v1/kitchen/tickets/$/rush", R"({"on":true})"},
     ScopeProbe{auth::Scope::kClientsRead, "GET", "/v1/clients?per_page=1", ""},
     ScopeProbe{auth::Scope::kWebhooksRead, "GET", "/v1/webhooks?per_page=1", ""},
     ScopeProbe{auth::Scope::kWebhooksWrite, "PATCH", "/v1/webhooks/$",

@@ -112,6 +112,8 @@ class Probe {
   std::string event_cursor;
   TestOrder take_away;
   TestOrder delivery;
+  // An order with two lines, for the kitchen.
+  TestOrder kitchen;
   std::string dish_id;
   // An active table; empty where none is known.
   std::string table_id;

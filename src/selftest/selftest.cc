@@ -25,6 +25,7 @@ constexpr std::array kSubjects = {
     Subject{"Status, events, cancelling", LifeChecks},
     Subject{"Delivery", DeliveryChecks},
     Subject{"Tables", TableChecks},
+    Subject{"The kitchen", KitchenChecks},
     Subject{"The menu", MenuChecks},
     Subject{"Keys", KeyChecks},
     Subject{"Webhooks", WebhookChecks},

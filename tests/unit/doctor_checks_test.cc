@@ -908,6 +908,16 @@ TEST_F(DoctorChecks, TellsReceiversThatFail) {
       Has(CheckWebhooks(box_), State::kWarning, "2 receivers of webhooks fail, 1 are suspended"));
 }
 
+TEST_F(DoctorChecks, TellsWhatTheKitchenDoesNotSee) {
+  Run("comanda_kitchen_unwatched_seconds{database=\"live\"} 3599\n"
+      "comanda_kitchen_displays_muted{database=\"live\"} 0\n");
+  EXPECT_TRUE(IsWell(CheckKitchen(box_)));
+  Run("comanda_kitchen_unwatched_seconds{database=\"live\"} 3600\n"
+      "comanda_kitchen_displays_muted{database=\"live\"} 2\n");
+  EXPECT_TRUE(Has(CheckKitchen(box_), State::kWarning, "no display shows it"));
+  EXPECT_TRUE(Has(CheckKitchen(box_), State::kWarning, "muted: 2"));
+}
+
 TEST_F(DoctorChecks, TellsWhatOfTheCloudWaitsForAPerson) {
   const auto state = [&](const std::string& sync, const std::string& metrics = "") {
     Run(metrics);

@@ -7,9 +7,9 @@ namespace comanda::doctor {
 namespace {
 
 // Checks of /readyz that other checks here report, with more detail.
-constexpr std::array<std::string_view, 11> kElsewhere = {
+constexpr std::array<std::string_view, 12> kElsewhere = {
     "backup",      "rows",     "disk",          "time_zones", "clock", "sync",
-    "certificate", "webhooks", "delivery_apps", "app_orders", "files"};
+    "certificate", "webhooks", "delivery_apps", "app_orders", "files", "kitchen"};
 
 }  // namespace
 
