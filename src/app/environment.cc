@@ -50,11 +50,11 @@ void GoOnWithout(std::string_view what, Step&& step) {
   }
 }
 
-void LoadKeys(db::Database& database, auth::KeyTable& table) {
+void LoadKeys(db::Database& database, auth::KeyTable& table, const Clock& clock) {
   std::vector<std::string> damage;
   try {
-    table.Load(
-        database.Read([&](db::Snapshot& snapshot) { return keys::LoadAll(snapshot, damage); }));
+    table.Load(database.Read(
+        [&](db::Snapshot& snapshot) { return keys::LoadAll(snapshot, clock, damage); }));
   } catch (const Fault&) {
     table.NoteUnreadable();
     throw;
@@ -154,7 +154,7 @@ void Environment::LoadMemory() {
         [&](db::Snapshot& snapshot) { events::LoadCounters(snapshot, database_.counters()); });
   });
   GoOnWithout("the time zones", [&] { zones_.Look(); });
-  GoOnWithout("the keys", [&] { LoadKeys(database_, keys_); });
+  GoOnWithout("the keys", [&] { LoadKeys(database_, keys_, clock_); });
   GoOnWithout("the pairing codes", [&] {
     gate_.pairing_codes().Load(
         database_.Read([&](db::Snapshot& snapshot) { return keys::LoadCodes(snapshot, clock_); }));
