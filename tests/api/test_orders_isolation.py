@@ -25,6 +25,7 @@ BODIES = {
     ("POST", "/auth/api-keys"): {"name": "mine", "scopes": ["orders:read"]},
     ("PATCH", "/auth/api-keys/{id}"): {"name": "mine"},
     ("POST", "/auth/api-keys/{id}/rotate"): {},
+    ("POST", "/box/devices/accept"): {"number": "000000"},
     ("POST", "/v1/menu/products"): {"name": "mine", "category_name": "mine", "price": 1},
     ("PUT", "/v1/menu/products"): {"products": [{"sku": "MINE", "name": "mine", "category_name": "mine", "price": 1}]},
     ("PATCH", "/v1/menu/products/{id}"): {"name": "mine"},
@@ -68,7 +69,8 @@ def filled(pattern, secrets, order_name=None):
     order = secrets["order"]
     for name, found in [("{comboId}", order["combos"][0]["id"]), ("{paymentId}", order["payments"][0]["id"]),
                         ("{discountId}", order["discounts"][0]["id"]), ("{variantId}", secrets["variant"]),
-                        ("{deliveryId}", secrets["variant"])]:
+                        ("{deliveryId}", secrets["variant"]), ("{number}", "000000"),
+                        ("{keyId}", secrets["ids"]["/auth/api-keys"])]:
         pattern = pattern.replace(name, found)
     start = pattern.split("/{id}")[0]
     return pattern.replace("{id}", order_name if start == "/v1/orders" else secrets["ids"].get(start, ""))
