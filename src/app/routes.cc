@@ -11,6 +11,7 @@
 #include "events/api.h"
 #include "http/problem_pages.h"
 #include "keys/api.h"
+#include "keys/devices_api.h"
 #include "keys/pairing_api.h"
 #include "kitchen/api.h"
 #include "menu/api.h"
@@ -25,15 +26,16 @@ namespace comanda::app {
 
 std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
   std::vector<std::span<const http::Route>> tables = {
-      ops::Routes(),      http::ProblemPageRoutes(),
-      keys::Routes(),     events::Routes(),
-      company::Routes(),  menu::Routes(),
-      clients::Routes(),  users::Routes(),
-      orders::Routes(),   reports::Routes(),
-      webhooks::Routes(), delivery::Routes(),
-      web::Routes(),      ImportRoutes(),
-      ResumeRoutes(),     keys::PairingRoutes(),
-      PageRoutes(),       kitchen::Routes(),
+      ops::Routes(),        http::ProblemPageRoutes(),
+      keys::Routes(),       events::Routes(),
+      company::Routes(),    menu::Routes(),
+      clients::Routes(),    users::Routes(),
+      orders::Routes(),     reports::Routes(),
+      webhooks::Routes(),   delivery::Routes(),
+      web::Routes(),        ImportRoutes(),
+      ResumeRoutes(),       keys::PairingRoutes(),
+      keys::DeviceRoutes(), PageRoutes(),
+      kitchen::Routes(),
   };
   // The sandbox has no counterpart in the cloud, and asks no delivery app.
   if (mode == auth::Mode::kTest) {

@@ -65,6 +65,16 @@ void CheckAddress(const KeyRecord& key, std::string_view client_address) {
                     "; its allowed_cidrs do not contain that address.");
 }
 
+// Of an expired key.
+std::string DescribeEnd(const KeyRecord& key, UtcMs settled_now) {
+  if (key.idle_days && !(key.expires_at && *key.expires_at <= settled_now)) {
+    return "The API key ended because it was not used for " + std::to_string(*key.idle_days) +
+           " days; let the device in again.";
+  }
+  return "The API key expired at " + FormatInstant(key.expires_at.value_or(settled_now)) +
+         "; use another one.";
+}
+
 }  // namespace
 
 // Counts requests with unknown keys and codes by client. The window of a client starts with its
@@ -128,7 +138,9 @@ Principal Permit::principal() const {
           .company = key_->company,
           .company_uuid = key_->company_uuid,
           .scopes = key_->scopes,
-          .tier = key_->tier};
+          .tier = key_->tier,
+          .role = key_->role,
+          .name = key_->name};
 }
 
 Gate::Gate(GateSettings settings, KeyTable& keys, const Clock& clock)
@@ -174,8 +186,7 @@ std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
     throw Refusal(Problem::kKeyRevoked, "The API key was revoked; use another one.");
   }
   if (ended == Ended::kExpired) {
-    throw Refusal(Problem::kKeyExpired, "The API key expired at " +
-                                            FormatInstant(*key->expires_at) + "; use another one.");
+    throw Refusal(Problem::kKeyExpired, DescribeEnd(*key, clock_.SettledNow()));
   }
   CheckAddress(*key, client_address);
 
@@ -184,6 +195,7 @@ std::shared_ptr<const KeyRecord> Gate::Identify(const Credentials& credentials,
   use.last_used_at = clock_.Now();
   use.last_used_ip = client_address;
   use.last_used_dirty = true;
+  use.used_at_ms.store(clock_.MonotonicMs(), std::memory_order_relaxed);
   return key;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "auth/device_requests.h"
 #include "auth/key.h"
 #include "auth/key_table.h"
 #include "auth/pairing_codes.h"
@@ -90,6 +91,7 @@ class Gate {
   KeyTable& keys() { return keys_; }
   PairingCodes& pairing_codes() { return pairing_codes_; }
   const PairingCodes& pairing_codes() const { return pairing_codes_; }
+  DeviceRequests& device_requests() { return device_requests_; }
   Mode mode() const { return settings_.mode; }
 
  private:
@@ -100,6 +102,7 @@ class Gate {
   GateSettings settings_;
   KeyTable& keys_;
   PairingCodes pairing_codes_;
+  DeviceRequests device_requests_;
   const Clock& clock_;
   std::shared_ptr<FailureTable> failures_;
   std::function<void()> write_down_ends_;

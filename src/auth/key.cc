@@ -62,7 +62,15 @@ Ended KeyRecord::EndedAt(UtcMs settled_now, int64_t monotonic_ms) const {
   const bool is_revoked =
       grace_until_ms ? *grace_until_ms <= monotonic_ms : revoked_at && *revoked_at <= settled_now;
   if (is_revoked) return Ended::kRevoked;
-  return expires_at && *expires_at <= settled_now ? Ended::kExpired : Ended::kNot;
+  const bool is_expired =
+      (expires_at && *expires_at <= settled_now) || IdleEndMs().value_or(INT64_MAX) <= monotonic_ms;
+  return is_expired ? Ended::kExpired : Ended::kNot;
+}
+
+std::optional<int64_t> KeyRecord::IdleEndMs() const {
+  constexpr int64_t kDayMs = 86'400'000;
+  if (!idle_days) return std::nullopt;
+  return use->used_at_ms.load(std::memory_order_relaxed) + *idle_days * kDayMs;
 }
 
 }  // namespace comanda::auth

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "auth/roles.h"
 #include "auth/scopes.h"
 #include "base/time/clock.h"
 #include "db/company_id.h"
@@ -47,6 +48,10 @@ struct KeyUse {
   std::atomic<int64_t> theoretical_arrival_us{0};
   // Requests in progress.
   std::atomic<int> under_way{0};
+  // The last use in monotonic time, for KeyRecord::idle_days. Of a key that was not used since the
+  // start: as long before the start as the stored use was by settled time (base/time/ends.h, rule
+  // 1).
+  std::atomic<int64_t> used_at_ms{0};
   std::mutex mutex;
   // Guarded by mutex.
   UtcMs last_used_at = 0;
@@ -67,12 +72,16 @@ struct KeyRecord {
   std::string company_uuid;
   // SHA-256 of the key, 32 bytes.
   std::string hash;
+  std::string name;
   ScopeSet scopes;
   Tier tier = Tier::kStandard;
   Mode mode = Mode::kLive;
+  std::optional<Role> role;
   // Ranges that the key may be used from; empty: anywhere.
   std::vector<std::string> allowed_cidrs;
   std::optional<UtcMs> expires_at;
+  // The key ends when it was not used for so long.
+  std::optional<int64_t> idle_days;
   // In the future during the grace period of a rotated key.
   std::optional<UtcMs> revoked_at;
   // The end of the grace period in monotonic time, if this process granted it: setting the clock
@@ -85,6 +94,8 @@ struct KeyRecord {
 
   // Whether the key has ended: as noted, else by the given times (base/time/clock.h).
   Ended EndedAt(UtcMs settled_now, int64_t monotonic_ms) const;
+  // When it will have been idle for too long, in monotonic time.
+  std::optional<int64_t> IdleEndMs() const;
   std::shared_ptr<KeyUse> use = std::make_shared<KeyUse>();
 };
 
@@ -96,6 +107,9 @@ struct Principal {
   std::string company_uuid;
   ScopeSet scopes;
   Tier tier = Tier::kUnlimited;
+  std::optional<Role> role;
+  // Of the key; "local".
+  std::string name;
 };
 
 }  // namespace comanda::auth

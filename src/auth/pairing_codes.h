@@ -32,6 +32,9 @@ struct PairingCode {
   CodeState stored = CodeState::kOpen;
   // False while `stored` is ahead of the row, e.g. because the disk was full.
   bool end_is_written = true;
+  // Of a code that was used since the start: the key that was made, and the device's address.
+  std::string key_id;
+  std::string taken_from;
 
   CodeState At(int64_t monotonic_ms) const {
     return stored == CodeState::kOpen && monotonic_ms >= ends_at_ms ? CodeState::kExpired : stored;

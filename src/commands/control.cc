@@ -117,9 +117,13 @@ ControlAnswer CallControl(const config::Options& options, const ControlCall& cal
 
 std::optional<ControlAnswer> AskServer(const config::Options& options, const std::string& path,
                                        int64_t timeout_ms, std::string& trouble) {
-  net::Answer answer =
-      Send(SocketOf(options, auth::Mode::kLive),
-           {.method = "GET", .path = path, .company_uuid = "", .body = ""}, timeout_ms);
+  return AskServer(options, {.method = "GET", .path = path, .company_uuid = "", .body = ""},
+                   timeout_ms, trouble);
+}
+
+std::optional<ControlAnswer> AskServer(const config::Options& options, const ControlCall& call,
+                                       int64_t timeout_ms, std::string& trouble) {
+  net::Answer answer = Send(SocketOf(options, call.mode), call, timeout_ms);
   if (answer.outcome == net::Outcome::kAnswered) {
     return ControlAnswer{.status = answer.status, .body = std::move(answer.body)};
   }

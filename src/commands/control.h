@@ -42,6 +42,9 @@ ControlAnswer CallControlOrRefuse(const config::Options& options, const ControlC
 // server answers within `timeout_ms`; `trouble` then says why.
 std::optional<ControlAnswer> AskServer(const config::Options& options, const std::string& path,
                                        int64_t timeout_ms, std::string& trouble);
+// The same of any call.
+std::optional<ControlAnswer> AskServer(const config::Options& options, const ControlCall& call,
+                                       int64_t timeout_ms, std::string& trouble);
 
 // Refusal if the database file does not exist, so that a mistyped directory is reported instead of
 // used as an empty one.

@@ -83,12 +83,15 @@ int Create(const Arguments& arguments) {
 
 std::string ListRow(const json::Value& key) {
   std::string state = "active";
+  std::string role = Field(key, "role");
+  role.resize(std::max<size_t>(role.size(), 12), ' ');
   if (Field(key, "expires_at") != "-") state = "expires " + Field(key, "expires_at");
   if (Field(key, "revoked_at") != "-") state = "revoked " + Field(key, "revoked_at");
   std::string name = Field(key, "name");
   name.resize(std::max<size_t>(name.size(), 24), ' ');
   return Field(key, "id") + "  " + name + "  " + Field(key, "key_prefix") + "…" +
-         Field(key, "last_four") + "  " + Field(key, "tier") + "  " + state + "\n";
+         Field(key, "last_four") + "  " + Field(key, "tier") + "  " + role + "  last seen " +
+         Field(key, "last_used_at") + "  " + state + "\n";
 }
 
 int List(const Arguments& arguments) {

@@ -1,7 +1,12 @@
 #include <array>
+#include <chrono>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
+#include "auth/roles.h"
 #include "base/concat.h"
 #include "base/problem.h"
 #include "base/qr_code.h"
@@ -20,10 +25,13 @@
 namespace comanda::commands {
 namespace {
 
+constexpr std::array kVerbs = {Verb{"requests", 0}, Verb{"accept", 1}, Verb{"refuse", 1}};
+
 constexpr std::array kFlags = {
     kDataFlag,
     Flag{"env", "live|test", "a key of the live address (default) or of the sandbox"},
     kCompanyFlag,
+    Flag{"as", "ROLE", "what the device is (listed below); then the command waits until it is in"},
     Flag{"name", "NAME", "the name of the device and of its key, e.g. \"Till 3\""},
     Flag{"scopes", "all|S,S…",
          "what the key may do (listed below); all: without api-keys:*, "
@@ -31,6 +39,8 @@ constexpr std::array kFlags = {
     Flag{"tier", "TIER", "standard, plus, lan (default) or unlimited: requests a minute"},
     Flag{"address", "ADDR[:PORT]", "where the device reaches the box, instead of what is found"},
     Flag{"invert", "", "draw the QR code for dark text on a light background"},
+    Flag{"no-wait", "",
+         "with --as: end at once, and say nothing of the device that takes the code"},
     kJsonFlag,
     kHelpFlag,
 };
@@ -90,10 +100,29 @@ std::string PinPart(const config::Options& options) {
   return "&p=" + *pin;
 }
 
-std::string RequestBody(const Arguments& arguments) {
+// Nothing without --as.
+std::optional<auth::Role> ReadAs(const Arguments& arguments) {
+  const auto name = arguments.Find("as");
+  if (!name) return std::nullopt;
+  const std::optional<auth::Role> role = auth::FindRole(*name);
+  if (role) return role;
+  throw Refusal(Problem::kInvalidParameter,
+                Concat({"--as is one of ", auth::RoleList(), ", not '", *name, "'"}));
+}
+
+std::string RequestBody(const Arguments& arguments, std::optional<auth::Role> role) {
   std::string body;
   json::Writer out(body);
   out.BeginObject().Key("name").Text(RequireFlag(arguments, "pair", "name"));
+  if (role) {
+    for (const std::string_view flag : {"scopes", "tier"}) {
+      if (!arguments.Has(flag)) continue;
+      throw Refusal(Problem::kInvalidParameter,
+                    Concat({"--", flag, " comes from the role: leave it out beside --as"}));
+    }
+    out.Key("role").Text(Name(*role)).EndObject();
+    return body;
+  }
   out.Key("scopes").BeginArray();
   for (const std::string& scope : ScopeList(RequireFlag(arguments, "pair", "scopes"), false)) {
     out.Text(scope);
@@ -128,33 +157,171 @@ void Show(const Arguments& arguments, const std::string& uri, const std::string&
                 ". The key is listed by `comanda keys list` once a device has it.\n"}));
 }
 
+ControlAnswer Call(const Arguments& arguments, std::string method, std::string path,
+                   std::string body = {}) {
+  return CallControl(ReadControlOptions(arguments),
+                     {.mode = ReadMode(arguments),
+                      .method = std::move(method),
+                      .path = std::move(path),
+                      .company_uuid = arguments.Find("company").value_or(""),
+                      .body = std::move(body)});
+}
+
+int Refused(const ControlAnswer& answer) {
+  PrintError(DescribeProblem(answer.body));
+  return kExitRefused;
+}
+
+// What the QR code says before the code: a page for a browser (behind # no log sees the code), else
+// a text for programs.
+std::string UriOf(const Arguments& arguments, const config::Options& options,
+                  std::optional<auth::Role> role) {
+  const std::string address = AddressOf(arguments, options);
+  const std::string_view page = role ? auth::RowOf(*role).page : std::string_view();
+  if (!page.empty()) return Concat({"https://", address, page, "#c="});
+  return "comanda://pair?h=" + Escaped(address) + "&n=" + Escaped(ops::LocalName()) +
+         PinPart(options) + "&c=";
+}
+
+void SayTaken(const Arguments& arguments, const std::string& key_id, const std::string& address) {
+  const std::string name = arguments.Find("name").value_or("");
+  if (arguments.Has("json")) {
+    std::string text;
+    json::Writer out(text);
+    out.BeginObject().Key("taken").Boolean(true);
+    out.Key("key_id").Text(key_id).Key("name").Text(name).Key("address").Text(address);
+    out.EndObject();
+    Print(text + "\n");
+    return;
+  }
+  const std::string from = address.empty() ? "" : Concat({" at ", Visible(address)});
+  const std::string revoke =
+      key_id.empty() ? "see `comanda keys list`" : Concat({"comanda keys revoke ", key_id});
+  Print(Concat({"\n", Visible(name), from, " has taken the code. To shut it out: ", revoke, "\n"}));
+}
+
+// Waits until a device has taken the code. Asks the server alone: a server that is being restarted
+// must find its directory free.
+int AwaitTaken(const Arguments& arguments, const config::Options& options, const std::string& id) {
+  constexpr auto kPause = std::chrono::milliseconds(300);
+  constexpr int64_t kTimeoutMs = 10'000;
+  const ControlCall call = {.mode = ReadMode(arguments),
+                            .method = "GET",
+                            .path = "/control/pairing-codes/" + id,
+                            .company_uuid = arguments.Find("company").value_or(""),
+                            .body = ""};
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(11);
+  bool was_answered = false;
+  while (std::chrono::steady_clock::now() < end) {
+    std::string trouble;
+    const auto answer = AskServer(options, call, kTimeoutMs, trouble);
+    if (!answer && !was_answered) {
+      PrintError("the server does not run: start it, and the device can take the code");
+      return kExitDone;
+    }
+    was_answered = true;
+    if (!answer || answer->status == 503) {
+      std::this_thread::sleep_for(kPause);
+      continue;
+    }
+    if (answer->status != 200) return Refused(*answer);
+    const json::Document document = json::Document::Parse(answer->body);
+    const json::Value data = *document.root().Find("data");
+    const std::string state = Member(data, "state");
+    if (state == "open") {
+      std::this_thread::sleep_for(kPause);
+      continue;
+    }
+    if (state != "used") break;
+    SayTaken(arguments, Member(data, "key_id"), Member(data, "address"));
+    return kExitDone;
+  }
+  PrintError("no device has taken the code, and it has ended; make a new one");
+  return kExitRefused;
+}
+
+int MakeCode(const Arguments& arguments) {
+  const config::Options options = ReadControlOptions(arguments);
+  const std::optional<auth::Role> role = ReadAs(arguments);
+  const std::string body = RequestBody(arguments, role);
+  const std::string uri = UriOf(arguments, options, role);
+  const ControlAnswer answer = Call(arguments, "POST", "/control/pairing-codes", body);
+  if (answer.status != 201) return Refused(answer);
+  const json::Document document = json::Document::Parse(answer.body);
+  const json::Value data = *document.root().Find("data");
+  Show(arguments, uri + Member(data, "code"), Member(data, "expires_at"));
+  if (!role || arguments.Has("no-wait")) return kExitDone;
+  return AwaitTaken(arguments, options, Member(data, "id"));
+}
+
+int Requests(const Arguments& arguments) {
+  const ControlAnswer answer = Call(arguments, "GET", "/control/pairing-requests");
+  if (answer.status != 200) return Refused(answer);
+  if (arguments.Has("json")) {
+    Print(answer.body + "\n");
+    return kExitDone;
+  }
+  const json::Document document = json::Document::Parse(answer.body);
+  const std::vector<json::Value> requests = document.root().Find("data")->items();
+  if (requests.empty()) Print("No device asks to be let in.\n");
+  for (const json::Value& one : requests) {
+    Print(Concat({Member(one, "number"), "  ", Member(one, "role"), "  ",
+                  Visible(Member(one, "name")), "  ", Member(one, "address"), "  ",
+                  Member(one, "asked_at"), "\n"}));
+  }
+  return kExitDone;
+}
+
+int Accept(const Arguments& arguments) {
+  const std::string& number = arguments.Word(1, "number: comanda pair accept NUMBER", "pair");
+  RequireFlag(arguments, "pair", "as");
+  std::string body;
+  json::Writer out(body);
+  out.BeginObject().Key("number").Text(number);
+  out.Key("role").Text(Name(*ReadAs(arguments)));
+  out.Key("name").Text(RequireFlag(arguments, "pair", "name")).EndObject();
+  const ControlAnswer answer = Call(arguments, "POST", "/box/devices/accept", body);
+  if (answer.status != 200) return Refused(answer);
+  const json::Document document = json::Document::Parse(answer.body);
+  const json::Value data = *document.root().Find("data");
+  Print(arguments.Has("json") ? answer.body + "\n"
+                              : Concat({Visible(Member(data, "name")),
+                                        " is let in. To shut it out: comanda keys revoke ",
+                                        Member(data, "id"), "\n"}));
+  return kExitDone;
+}
+
+int Refuse(const Arguments& arguments) {
+  const std::string& number = arguments.Word(1, "number: comanda pair refuse NUMBER", "pair");
+  const ControlAnswer answer =
+      Call(arguments, "DELETE", "/box/devices/requests/" + Escaped(number));
+  if (answer.status != 200) return Refused(answer);
+  Print(arguments.Has("json") ? answer.body + "\n" : "refused " + Visible(number) + "\n");
+  return kExitDone;
+}
+
+std::string DescribeRoles() {
+  std::string out;
+  for (const auth::RoleRow& row : auth::kRoles) {
+    std::string line = "  " + std::string(row.name);
+    line.resize(24, ' ');
+    out += line + std::string(row.is) + "\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 int Pair(Words words) {
-  const std::optional<Arguments> arguments =
-      ReadArguments(words, kFlags, WithLines(PairHelp(), "scopes", DescribeScopes()));
+  const std::string help =
+      WithLines(WithLines(PairHelp(), "roles", DescribeRoles()), "scopes", DescribeScopes());
+  const std::optional<Arguments> arguments = ReadArguments(words, kFlags, help);
   if (!arguments) return kExitDone;
-  RequireOptionsAlone(*arguments, "pair");
-  const config::Options options = ReadControlOptions(*arguments);
-  const std::string body = RequestBody(*arguments);
-  std::string uri = "comanda://pair?h=" + Escaped(AddressOf(*arguments, options)) +
-                    "&n=" + Escaped(ops::LocalName()) + PinPart(options);
-
-  const ControlAnswer answer =
-      CallControl(options, {.mode = ReadMode(*arguments),
-                            .method = "POST",
-                            .path = "/control/pairing-codes",
-                            .company_uuid = arguments->Find("company").value_or(""),
-                            .body = body});
-  if (answer.status != 201) {
-    PrintError(DescribeProblem(answer.body));
-    return kExitRefused;
-  }
-  const json::Document document = json::Document::Parse(answer.body);
-  const json::Value data = *document.root().Find("data");
-  uri += "&c=" + Member(data, "code");
-  Show(*arguments, uri, Member(data, "expires_at"));
-  return kExitDone;
+  if (arguments->positional().empty()) return MakeCode(*arguments);
+  const std::string_view verb = ReadVerb(*arguments, kVerbs, "pair");
+  if (verb == "requests") return Requests(*arguments);
+  if (verb == "accept") return Accept(*arguments);
+  return Refuse(*arguments);
 }
 
 }  // namespace comanda::commands

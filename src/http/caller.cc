@@ -56,6 +56,7 @@ Refusal SayWhichCompany(const std::vector<CompanyName>& companies) {
 auth::Principal LocalPrincipal(const wire::Request& request, const Route& route, Site& site) {
   auth::Principal local;
   local.actor = "local";
+  local.name = "local";
   local.scopes = auth::ScopeSet::All();
   if (!route.of_one_company) return local;
   const std::optional<std::string_view> wanted = request.Header("X-Company-Id");

@@ -62,7 +62,7 @@ void Verification::Begin(db::Session& session) {
   }
   std::vector<std::string> of_keys;
   std::vector<std::string> of_webhooks;
-  keys::LoadAll(session, of_keys);
+  keys::LoadAll(session, SystemClock(), of_keys);
   webhooks::Check(session, of_webhooks);
   Add(Kind::kRow, "api_key", std::move(of_keys), report_.damage);
   Add(Kind::kRow, "webhook", std::move(of_webhooks), report_.damage);

@@ -27,32 +27,8 @@ Secret NewSecret(http::Context& context) {
   return MakeSecret(site.options.key_prefix, site.mode, site.clock.Now());
 }
 
-// The tag includes last uses rounded to minutes: reading the list uses a key, so that with exact
-// times every answer would have a new tag.
-std::string TagOf(std::vector<Key> keys, std::string_view rest) {
-  constexpr UtcMs kMinuteMs = 60'000;
-  std::string text(rest);
-  for (Key& key : keys) {
-    if (key.last_used_at) *key.last_used_at -= *key.last_used_at % kMinuteMs;
-    text += Render(key);
-  }
-  return http::BodyTag(text);
-}
-
 http::Response ShownOnce(const Key& key, const Secret& secret, int status) {
   return http::ShownOnce(RenderWithText(key, secret.text), RenderWithoutText(key), status);
-}
-
-// The KeyTable has later uses than the database.
-void RefreshUse(Key& key, const std::vector<std::shared_ptr<const auth::KeyRecord>>& records) {
-  for (const auto& record : records) {
-    if (record->id != key.id) continue;
-    std::lock_guard lock(record->use->mutex);
-    if (record->use->last_used_at == 0) return;
-    key.last_used_at = record->use->last_used_at;
-    key.last_used_ip = record->use->last_used_ip;
-    return;
-  }
 }
 
 http::Response Create(http::Context& context) {
@@ -86,12 +62,9 @@ http::Response List(http::Context& context) {
                                    .offset = paging.offset()};
   store::Page page = context.Read(
       [&](db::Snapshot& snapshot) { return store::List(snapshot, context.company(), selection); });
-  const auto records = context.site().gate.keys().All();
+  RefreshUses(page.keys, context.site().gate.keys());
   http::PageRows rows;
-  for (Key& key : page.keys) {
-    RefreshUse(key, records);
-    rows.Add(Render(key));
-  }
+  for (const Key& key : page.keys) rows.Add(Render(key));
   http::Response response;
   response.etag = TagOf(page.keys, std::to_string(page.total));
   response.body = rows.End(paging, page.total);
@@ -105,7 +78,7 @@ http::Response Get(http::Context& context) {
   std::optional<Key> key = context.Read(
       [&](db::Snapshot& snapshot) { return store::Find(snapshot, context.company(), id); });
   if (!key) throw Refusal(Problem::kNotFound, "There is no API key with that id.");
-  RefreshUse(*key, context.site().gate.keys().All());
+  RefreshUses(std::span(&*key, 1), context.site().gate.keys());
   http::Response response = http::Data(Render(*key));
   response.etag = TagOf({*key}, "");
   return http::Uncached(std::move(response));
@@ -172,6 +145,16 @@ constexpr std::array kRoutes = {
 };
 
 }  // namespace
+
+std::string TagOf(std::vector<Key> keys, std::string_view rest) {
+  constexpr UtcMs kMinuteMs = 60'000;
+  std::string text(rest);
+  for (Key& key : keys) {
+    if (key.last_used_at) *key.last_used_at -= *key.last_used_at % kMinuteMs;
+    text += Render(key);
+  }
+  return http::BodyTag(text);
+}
 
 std::span<const http::Route> Routes() { return kRoutes; }
 

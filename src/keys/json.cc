@@ -11,10 +11,12 @@ namespace {
 
 constexpr size_t kScopesMax = 50;
 constexpr size_t kRangesMax = 50;
+constexpr int64_t kIdleDaysMax = 365;
 constexpr int64_t kGraceMaxS = 30LL * 24 * 60 * 60;
-constexpr std::array<std::string_view, 14> kReadOnly = {
-    "id",           "key",          "key_prefix", "last_four",  "mode", "created_at", "updated_at",
-    "last_used_at", "last_used_ip", "revoked_at", "company_id", "hash", "secret",     "active"};
+constexpr std::array<std::string_view, 15> kReadOnly = {
+    "id",         "key",        "key_prefix",   "last_four",    "mode",
+    "created_at", "updated_at", "last_used_at", "last_used_ip", "revoked_at",
+    "company_id", "hash",       "secret",       "active",       "role"};
 
 std::string ScopeList() {
   std::string list;
@@ -66,6 +68,10 @@ Draft ReadFields(json::ObjectReader& reader, UtcMs now) {
     draft.expires_at = end;
     if (*end <= now) reader.Fail("expires_at", FieldCode::kOutOfRange, "must lie in the future.");
   }
+  if (const std::optional<int64_t> days =
+          reader.Number("idle_days", {.decimals = 0, .min = 1, .max = kIdleDaysMax})) {
+    draft.idle_days = days;
+  }
   draft.allowed_cidrs = ReadRanges(reader);
   for (const std::string_view name : kReadOnly) {
     reader.Refuse(name, FieldCode::kReadOnly, "is set by the box and cannot be sent.");
@@ -73,11 +79,24 @@ Draft ReadFields(json::ObjectReader& reader, UtcMs now) {
   return draft;
 }
 
+std::optional<auth::Role> ReadRole(json::ObjectReader& reader) {
+  std::vector<std::string_view> names;
+  for (const auth::RoleRow& row : auth::kRoles) names.push_back(row.name);
+  const auto role = reader.OneOf("role", names);
+  if (!role) return std::nullopt;
+  return static_cast<auth::Role>(*role);
+}
+
 // A field that a code's key cannot have.
 void RefuseInCode(json::ObjectReader& reader, std::string_view name) {
   reader.Refuse(
       name, FieldCode::kNotAllowed,
       "is not for pairing; change the key once it is made, or use `comanda keys create`.");
+}
+
+void WriteRole(json::Writer& writer, std::optional<auth::Role> role) {
+  writer.Key("role");
+  role ? writer.Text(Name(*role)) : writer.Null();
 }
 
 json::Writer& Members(json::Writer& writer, const Key& key) {
@@ -92,6 +111,7 @@ json::Writer& Members(json::Writer& writer, const Key& key) {
   }
   writer.EndArray();
   writer.Key("tier").Text(Name(key.tier));
+  WriteRole(writer, key.role);
   writer.Key("allowed_cidrs").BeginArray();
   for (const std::string& range : key.allowed_cidrs) writer.Text(range);
   writer.EndArray();
@@ -100,6 +120,7 @@ json::Writer& Members(json::Writer& writer, const Key& key) {
   writer.Key("last_used_at").Instant(key.last_used_at);
   writer.Key("last_used_ip").Text(key.last_used_ip);
   writer.Key("expires_at").Instant(key.expires_at);
+  writer.Key("idle_days").Integer(key.idle_days);
   writer.Key("revoked_at").Instant(key.revoked_at);
   return writer;
 }
@@ -127,11 +148,13 @@ Draft ReadChange(const json::Document& body, json::UnknownFields unknown, UtcMs 
   Draft draft = ReadFields(reader, now);
   reader.RefuseNull({"name", "scopes", "tier"});
   if (reader.IsNull("expires_at")) draft.expires_at.emplace();
+  if (reader.IsNull("idle_days")) draft.idle_days.emplace();
   if (reader.IsNull("allowed_cidrs")) draft.allowed_cidrs.emplace();
   if (reader.NothingRead()) {
-    errors.Add("body", FieldCode::kEmpty,
-               "must have at least one of name, scopes, tier, expires_at, allowed_cidrs" +
-                   reader.NearMiss());
+    errors.Add(
+        "body", FieldCode::kEmpty,
+        "must have at least one of name, scopes, tier, expires_at, idle_days, allowed_cidrs" +
+            reader.NearMiss());
   }
   reader.Finish();
   errors.ThrowIfAny();
@@ -153,6 +176,18 @@ CodeDraft ReadNewCode(const json::Document& body, json::UnknownFields unknown) {
   json::ObjectReader reader(body.root(), "", errors, unknown);
   CodeDraft draft;
   draft.name = reader.RequireText("name", {.max = 200, .is_name = true}).value_or("");
+  draft.role = ReadRole(reader);
+  if (reader.Raw("role")) {
+    for (const std::string_view name : {"scopes", "tier"}) {
+      reader.Refuse(name, FieldCode::kNotAllowed, "comes from the role; leave it out.");
+    }
+    RefuseInCode(reader, "expires_at");
+    RefuseInCode(reader, "allowed_cidrs");
+    reader.Finish();
+    errors.ThrowIfAny();
+    draft.scopes = auth::RowOf(draft.role.value()).scopes;
+    return draft;
+  }
   const std::optional<auth::ScopeSet> scopes = ReadScopes(reader);
   const bool is_object = body.root().kind() == json::Kind::kObject;
   if (is_object && !reader.Raw("scopes")) {
@@ -174,13 +209,56 @@ CodeDraft ReadNewCode(const json::Document& body, json::UnknownFields unknown) {
   return draft;
 }
 
-std::string ReadCode(const json::Document& body, json::UnknownFields unknown) {
+Pairing ReadPairing(const json::Document& body, json::UnknownFields unknown) {
   json::Errors errors;
   json::ObjectReader reader(body.root(), "", errors, unknown);
-  std::string code = reader.RequireText("code", {.max = 200}).value_or("");
+  Pairing pairing;
+  pairing.request = reader.Text("request", {.max = 200, .can_be_null = false});
+  if (pairing.request) {
+    reader.Refuse("code", FieldCode::kNotAllowed, "is another way in: send one of the two.");
+  } else {
+    pairing.code = reader.RequireText("code", {.max = 200}).value_or("");
+  }
   reader.Finish();
   errors.ThrowIfAny();
-  return code;
+  return pairing;
+}
+
+auth::DeviceRequest ReadDeviceRequest(const json::Document& body, json::UnknownFields unknown) {
+  json::Errors errors;
+  json::ObjectReader reader(body.root(), "", errors, unknown);
+  auth::DeviceRequest request;
+  const std::optional<auth::Role> role = ReadRole(reader);
+  if (body.root().kind() == json::Kind::kObject && !reader.Raw("role")) {
+    reader.Fail("role", FieldCode::kRequired, "is required: one of " + auth::RoleList() + ".");
+  }
+  request.role = role.value_or(auth::Role::kKitchen);
+  request.name = reader.RequireText("name", {.max = 200, .is_name = true}).value_or("");
+  reader.Finish();
+  errors.ThrowIfAny();
+  return request;
+}
+
+Acceptance ReadAcceptance(const json::Document& body, json::UnknownFields unknown) {
+  json::Errors errors;
+  json::ObjectReader reader(body.root(), "", errors, unknown);
+  Acceptance acceptance;
+  acceptance.number =
+      reader.RequireText("number", {.max = 50, .card_numbers_refused = false}).value_or("");
+  const bool is_look = !reader.Raw("role") && !reader.Raw("name") && !reader.Raw("allowed_cidrs");
+  if (!is_look) {
+    Grant& grant = acceptance.grant.emplace();
+    const std::optional<auth::Role> role = ReadRole(reader);
+    if (!reader.Raw("role")) {
+      reader.Fail("role", FieldCode::kRequired, "is required: one of " + auth::RoleList() + ".");
+    }
+    grant.role = role.value_or(auth::Role::kKitchen);
+    grant.name = reader.RequireText("name", {.max = 200, .is_name = true}).value_or("");
+    grant.allowed_cidrs = ReadRanges(reader).value_or(std::vector<std::string>());
+  }
+  reader.Finish();
+  errors.ThrowIfAny();
+  return acceptance;
 }
 
 std::string Render(const Key& key) {
@@ -219,8 +297,78 @@ std::string Render(const Code& code, std::string_view text) {
   }
   writer.EndArray();
   writer.Key("tier").Text(Name(code.draft.tier));
+  WriteRole(writer, code.draft.role);
   writer.Key("expires_at").Instant(code.expires_at);
   if (!text.empty()) writer.Key("code").Text(text);
+  writer.EndObject();
+  return json;
+}
+
+std::string Render(const auth::PairingCode& code, auth::CodeState state) {
+  std::string json;
+  json::Writer writer(json);
+  writer.BeginObject();
+  writer.Key("id").Text(code.id);
+  writer.Key("state");
+  switch (state) {
+    case auth::CodeState::kOpen:
+      writer.Text("open");
+      break;
+    case auth::CodeState::kUsed:
+      writer.Text("used");
+      break;
+    case auth::CodeState::kExpired:
+      writer.Text("expired");
+      break;
+  }
+  writer.Key("key_id");
+  code.key_id.empty() ? writer.Null() : writer.Text(code.key_id);
+  writer.Key("address");
+  code.taken_from.empty() ? writer.Null() : writer.Text(code.taken_from);
+  writer.EndObject();
+  return json;
+}
+
+std::string RenderAsked(const auth::DeviceRequests::Made& made) {
+  std::string json;
+  json::Writer writer(json);
+  writer.BeginObject();
+  writer.Key("request").Text(made.text);
+  writer.Key("number").Text(made.request.number);
+  writer.Key("expires_at").Instant(made.request.expires_at);
+  writer.EndObject();
+  return json;
+}
+
+std::string Render(const auth::DeviceRequest& request, WithNumber with_number) {
+  std::string json;
+  json::Writer writer(json);
+  writer.BeginObject();
+  if (with_number == WithNumber::kYes) writer.Key("number").Text(request.number);
+  writer.Key("name").Text(request.name);
+  writer.Key("role").Text(Name(request.role));
+  writer.Key("address").Text(request.address);
+  writer.Key("asked_at").Instant(request.asked_at);
+  if (with_number == WithNumber::kYes) writer.Key("expires_at").Instant(request.expires_at);
+  writer.EndObject();
+  return json;
+}
+
+std::string RenderDevice(const Key& key) {
+  std::string json;
+  json::Writer writer(json);
+  writer.BeginObject();
+  writer.Key("id").Text(key.id);
+  writer.Key("name").Text(key.name);
+  WriteRole(writer, key.role);
+  writer.Key("last_seen_at").Instant(key.last_used_at);
+  writer.Key("address").Text(key.last_used_ip);
+  writer.Key("allowed_cidrs").BeginArray();
+  for (const std::string& range : key.allowed_cidrs) writer.Text(range);
+  writer.EndArray();
+  writer.Key("created_at").Instant(key.created_at);
+  writer.Key("expires_at").Instant(key.expires_at);
+  writer.Key("idle_days").Integer(key.idle_days);
   writer.EndObject();
   return json;
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "auth/device_requests.h"
+#include "auth/pairing_codes.h"
 #include "json/reader.h"
 #include "keys/key.h"
 #include "keys/pairing.h"
@@ -22,8 +24,20 @@ int64_t ReadGrace(const json::Document& body, json::UnknownFields unknown);
 
 // The body of POST /control/pairing-codes. A code is never exchanged for a key that manages keys.
 CodeDraft ReadNewCode(const json::Document& body, json::UnknownFields unknown);
-// The code in the body of POST /auth/pair.
-std::string ReadCode(const json::Document& body, json::UnknownFields unknown);
+// The body of POST /auth/pair: a code, or the text of a request.
+struct Pairing {
+  std::string code;
+  std::optional<std::string> request;
+};
+Pairing ReadPairing(const json::Document& body, json::UnknownFields unknown);
+// The body of POST /auth/pair/requests: role and name.
+auth::DeviceRequest ReadDeviceRequest(const json::Document& body, json::UnknownFields unknown);
+// The body of POST /box/devices/accept. Without a grant it asks who shows that number.
+struct Acceptance {
+  std::string number;
+  std::optional<Grant> grant;
+};
+Acceptance ReadAcceptance(const json::Document& body, json::UnknownFields unknown);
 
 // The record of a key.
 std::string Render(const Key& key);
@@ -33,6 +47,17 @@ std::string RenderWithoutText(const Key& key);
 
 // A new pairing code, which is shown once.
 std::string Render(const Code& code, std::string_view text);
+
+// What became of a code, for who has made it.
+std::string Render(const auth::PairingCode& code, auth::CodeState state);
+// A new request of a device, for that device.
+std::string RenderAsked(const auth::DeviceRequests::Made& made);
+// A request as those see it who let devices in. The number only on the box: others read it from the
+// device.
+enum class WithNumber : bool { kNo, kYes };
+std::string Render(const auth::DeviceRequest& request, WithNumber with_number);
+// A key with a role as GET /box/devices shows it.
+std::string RenderDevice(const Key& key);
 
 // A row of the audit log.
 std::string Render(const store::AuditRow& row);

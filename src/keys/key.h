@@ -32,6 +32,9 @@ struct Key {
   std::optional<UtcMs> last_used_at;
   std::optional<std::string> last_used_ip;
   std::optional<UtcMs> expires_at;
+  std::optional<auth::Role> role;
+  // The key ends when it was not used for so long.
+  std::optional<int64_t> idle_days;
   // In the future during the grace period of a rotated key.
   std::optional<UtcMs> revoked_at;
   // Stored when a key is revoked without grace, and when its grace period or its validity is first
@@ -58,7 +61,16 @@ struct Draft {
   std::optional<auth::Tier> tier;
   // Inner nothing: the key does not expire.
   std::optional<std::optional<UtcMs>> expires_at;
+  // Inner nothing: the key may be idle.
+  std::optional<std::optional<int64_t>> idle_days;
   std::optional<std::vector<std::string>> allowed_cidrs;
+};
+
+// What a role grants (auth/roles.h) to a device.
+struct Grant {
+  auth::Role role = auth::Role::kKitchen;
+  std::string name;
+  std::vector<std::string> allowed_cidrs;
 };
 
 // Id and text of a new key. Made before the transaction, because a command must be repeatable and

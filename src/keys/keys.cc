@@ -35,11 +35,14 @@ auth::KeyRecord Record(const Key& key, db::CompanyId company, std::string compan
                          .company = company,
                          .company_uuid = std::move(company_uuid),
                          .hash = Bytes(key.hash_hex),
+                         .name = key.name,
                          .scopes = key.scopes,
                          .tier = key.tier,
                          .mode = key.mode,
+                         .role = key.role,
                          .allowed_cidrs = key.allowed_cidrs,
                          .expires_at = key.expires_at,
+                         .idle_days = key.idle_days,
                          .revoked_at = key.revoked_at,
                          .grace_until_ms = std::nullopt,
                          .ended = key.ended};
@@ -55,6 +58,7 @@ void Announce(db::Tx& tx, CommandContext context, const auth::Principal& princip
   Audit(tx, principal.company, stamp, {principal.actor, action, key.id, Render(key)});
   auth::KeyRecord record = Record(key, principal.company, company::UuidOf(tx, principal.company));
   record.grace_until_ms = grace_until_ms;
+  record.use->used_at_ms = context.monotonic_ms;  // of a new key; others keep theirs
   tx.OnCommit([&table = context.table, record = std::move(record)] { table.Put(record); });
 }
 
@@ -96,8 +100,25 @@ void RequireLasting(const Key& key, UtcMs now) {
   }
 }
 
+// A role says what its keys may do and when they end.
+void RequireAsRoleSays(const Key& before, const Key& after) {
+  if (!before.role) return;
+  json::Errors errors;
+  const auto require = [&](std::string_view field, bool is_same) {
+    if (is_same) return;
+    errors.Add(std::string(field), FieldCode::kNotAllowed,
+               "comes from the role " + std::string(Name(*before.role)) +
+                   ": let the device in again with another role.");
+  };
+  require("scopes", before.scopes.bits() == after.scopes.bits());
+  require("tier", before.tier == after.tier);
+  require("expires_at", before.expires_at == after.expires_at);
+  require("idle_days", before.idle_days == after.idle_days);
+  errors.ThrowIfAny();
+}
+
 bool Manages(const Key& key, UtcMs now) {
-  return key.scopes.Has(auth::Scope::kApiKeysWrite) && key.IsActive(now);
+  return !key.role && key.scopes.Has(auth::Scope::kApiKeysWrite) && key.IsActive(now);
 }
 
 // Through the API a company must keep a key that can manage keys, at least until `until`.
@@ -125,6 +146,8 @@ Key NewKey(CommandContext context, const Secret& secret, UtcMs now) {
           .last_used_at = std::nullopt,
           .last_used_ip = std::nullopt,
           .expires_at = std::nullopt,
+          .role = std::nullopt,
+          .idle_days = std::nullopt,
           .revoked_at = std::nullopt,
           .ended = auth::Ended::kNot};
 }
@@ -134,16 +157,22 @@ void Apply(Key& key, const Draft& draft) {
   if (draft.scopes) key.scopes = *draft.scopes;
   if (draft.tier) key.tier = *draft.tier;
   if (draft.expires_at) key.expires_at = *draft.expires_at;
+  if (draft.idle_days) key.idle_days = *draft.idle_days;
   if (draft.allowed_cidrs) key.allowed_cidrs = *draft.allowed_cidrs;
 }
 
 }  // namespace
 
-std::vector<auth::KeyRecord> LoadAll(db::Session& session, std::vector<std::string>& damage) {
+std::vector<auth::KeyRecord> LoadAll(db::Session& session, const Clock& clock,
+                                     std::vector<std::string>& damage) {
   std::vector<auth::KeyRecord> records;
+  const UtcMs settled_now = clock.SettledNow();
+  const int64_t monotonic_ms = clock.MonotonicMs();
   for (const store::Owned& owned : store::All(session, damage)) {
     try {
       records.push_back(Record(owned.key, owned.company, company::UuidOf(session, owned.company)));
+      const UtcMs used_at = std::max(owned.key.last_used_at.value_or(0), owned.key.created_at);
+      records.back().use->used_at_ms = monotonic_ms - std::max<int64_t>(settled_now - used_at, 0);
     } catch (const Fault& fault) {
       if (fault.kind != Fault::Kind::kDamaged) throw;
       damage.push_back("API key " + owned.key.id + " grants nothing: " + fault.cause);
@@ -220,7 +249,8 @@ void WriteDownEnds(db::Database& database, auth::KeyTable& table, const Clock& c
   database.Write([&](db::Tx& tx, const db::Stamp&) {
     for (const KeyPointer& key : ended) {
       // False if the key was changed meanwhile: that change has stored its end.
-      if (!store::UpdateEnded(tx, key->company, key->id, key->ended, key->expires_at)) continue;
+      const store::EndingTerms terms = {.expires_at = key->expires_at, .idle_days = key->idle_days};
+      if (!store::UpdateEnded(tx, key->company, key->id, key->ended, terms)) continue;
       tx.OnCommit([&table, key] {
         auth::KeyRecord written = *key;
         written.end_is_written = true;
@@ -243,8 +273,20 @@ std::optional<int64_t> DueInMs(const auth::KeyTable& table, const Clock& clock) 
       consider(*key->revoked_at - clock.SettledNow());
     }
     if (key->expires_at) consider(*key->expires_at - clock.SettledNow());
+    if (const auto idle_end_ms = key->IdleEndMs()) consider(*idle_end_ms - clock.MonotonicMs());
   }
   return due;
+}
+
+void RefreshUses(std::span<Key> keys, const auth::KeyTable& table) {
+  for (const KeyPointer& record : table.All()) {
+    const auto key = std::ranges::find(keys, record->id, &Key::id);
+    if (key == keys.end()) continue;
+    const std::lock_guard lock(record->use->mutex);
+    if (record->use->last_used_at == 0) continue;
+    key->last_used_at = record->use->last_used_at;
+    key->last_used_ip = record->use->last_used_ip;
+  }
 }
 
 Secret MakeSecret(std::string_view prefix, auth::Mode mode, UtcMs now) {
@@ -269,6 +311,35 @@ Key CreateGranted(db::Tx& tx, CommandContext context, const auth::Principal& pri
   return key;
 }
 
+void RequireMayGrant(const auth::Principal& principal, auth::Role role) {
+  if (IsLocal(principal) || auth::MayGrant(principal.role, role)) return;
+  throw Refusal(Problem::kInsufficientScope,
+                "The role " + std::string(Name(role)) +
+                    " is granted by the command line of the box, or by a key of the role panel.");
+}
+
+Key CreateForRole(db::Tx& tx, CommandContext context, const auth::Principal& principal,
+                  const Grant& grant, const Secret& secret, const db::Stamp& stamp) {
+  RequireMayGrant(principal, grant.role);
+  return CreateAs(tx, context, principal, grant, secret, stamp);
+}
+
+Key CreateAs(db::Tx& tx, CommandContext context, const auth::Principal& author, const Grant& grant,
+             const Secret& secret, const db::Stamp& stamp) {
+  const auth::RoleRow& role = auth::RowOf(grant.role);
+  Key key = NewKey(context, secret, stamp.now);
+  key.name = grant.name;
+  key.role = grant.role;
+  key.scopes = role.scopes;
+  key.tier = auth::Tier::kLan;
+  key.allowed_cidrs = grant.allowed_cidrs;
+  key.idle_days = role.idle_days;
+  if (role.life_ms) key.expires_at = stamp.now + *role.life_ms;
+  store::Insert(tx, author.company, key);
+  Announce(tx, context, author, "key.created", key, stamp);
+  return key;
+}
+
 Key Change(db::Tx& tx, CommandContext context, const auth::Principal& principal,
            std::string_view id, const Draft& draft, const db::Stamp& stamp) {
   const Key before = Get(tx, principal.company, id);
@@ -276,7 +347,9 @@ Key Change(db::Tx& tx, CommandContext context, const auth::Principal& principal,
   Key key = before;
   Apply(key, draft);
   if (Render(key) == Render(before)) return before;
-  if (key.expires_at != before.expires_at) key.ended = auth::Ended::kNot;
+  RequireAsRoleSays(before, key);
+  if (key.expires_at != before.expires_at || key.idle_days != before.idle_days)
+    key.ended = auth::Ended::kNot;
   RequireGrantable(principal, key.scopes, before.scopes);
   if (key.tier > before.tier) RequireTier(principal, key.tier);
   if (!key.scopes.Has(auth::Scope::kApiKeysWrite)) {
@@ -302,6 +375,7 @@ Key Rotate(db::Tx& tx, CommandContext context, const auth::Principal& principal,
     if (old.scopes.Has(row.scope)) auth::Gate::RequireScope(principal.scopes, row.scope);
   }
   RequireTier(principal, old.tier);
+  if (old.role) RequireMayGrant(principal, *old.role);
 
   Key key = NewKey(context, secret, stamp.now);
   key.name = old.name;
@@ -309,6 +383,8 @@ Key Rotate(db::Tx& tx, CommandContext context, const auth::Principal& principal,
   key.tier = old.tier;
   key.allowed_cidrs = old.allowed_cidrs;
   key.expires_at = old.expires_at;
+  key.role = old.role;
+  key.idle_days = old.idle_days;
   store::Insert(tx, principal.company, key);
   Announce(tx, context, principal, "key.created", key, stamp);
 

@@ -6,6 +6,7 @@
 // transaction commits, so that it affects the very next request.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,14 +20,19 @@
 namespace comanda::keys {
 
 // All keys of all companies, for KeyTable::Load() at start. A row that is not what was written
-// grants nothing: it is left out, and what is wrong with it is added to `damage`.
-std::vector<auth::KeyRecord> LoadAll(db::Session& session, std::vector<std::string>& damage);
+// grants nothing: it is left out, and what is wrong with it is added to `damage`. `clock` says for
+// how long each was idle.
+std::vector<auth::KeyRecord> LoadAll(db::Session& session, const Clock& clock,
+                                     std::vector<std::string>& damage);
 // Gives checksums to the keys that an older program wrote. Writes nothing where all have one.
 void GiveChecksums(db::Database& database);
 
 // Stores when and from where keys were used since the last call. Called every minute and at the
 // stop, not by requests. Blocks on the writer; does nothing if no key was used. Throws Fault.
 void FlushLastUsed(db::Database& database, auth::KeyTable& table);
+
+// Gives keys that were read the last uses of the KeyTable, which has later ones than the database.
+void RefreshUses(std::span<Key> keys, const auth::KeyTable& table);
 
 // A new id and a new key from the system's random generator.
 Secret MakeSecret(std::string_view prefix, auth::Mode mode, UtcMs now);
@@ -61,7 +67,17 @@ Key Create(db::Tx& tx, CommandContext context, const auth::Principal& principal,
 // principal's own scopes do not matter.
 Key CreateGranted(db::Tx& tx, CommandContext context, const auth::Principal& principal,
                   const Draft& draft, const Secret& secret, const db::Stamp& stamp);
-// Throws Refusal: kValidationFailed if the key is revoked or in its grace period; kLastManagingKey
+// Creates the key of a role, whatever the principal's own scopes are. Throws Refusal
+// kInsufficientScope for a panel that the principal may not let in (auth::MayGrant).
+Key CreateForRole(db::Tx& tx, CommandContext context, const auth::Principal& principal,
+                  const Grant& grant, const Secret& secret, const db::Stamp& stamp);
+// The same of what was granted before (keys/pairing.h), on behalf of a device.
+Key CreateAs(db::Tx& tx, CommandContext context, const auth::Principal& author, const Grant& grant,
+             const Secret& secret, const db::Stamp& stamp);
+// Throws as CreateForRole().
+void RequireMayGrant(const auth::Principal& principal, auth::Role role);
+// Throws Refusal: kValidationFailed if the key is revoked or in its grace period, or if its role
+// says what is to be changed; kLastManagingKey
 // if the company would be left without a key that can manage keys.
 Key Change(db::Tx& tx, CommandContext context, const auth::Principal& principal,
            std::string_view id, const Draft& draft, const db::Stamp& stamp);

@@ -76,20 +76,26 @@ Code MakeCode(db::Tx& tx, auth::PairingCodes& codes, CommandContext context,
 }
 
 std::optional<Key> Redeem(db::Tx& tx, auth::PairingCodes& codes, CommandContext context,
-                          const auth::PairingCode& code, const Secret& secret,
-                          const db::Stamp& stamp) {
+                          const Taker& taker, const db::Stamp& stamp) {
+  const auth::PairingCode& code = taker.code;
   const std::optional<Code> stored = pairing_store::FindOpen(tx, code.company, code.hash_hex);
   if (!stored) return std::nullopt;
   auth::Principal author;
   author.actor = "pairing:" + code.id;
   author.company = code.company;
-  const Key key = CreateGranted(
-      tx, context, author,
-      {.name = stored->draft.name, .scopes = stored->draft.scopes, .tier = stored->draft.tier},
-      secret, stamp);
+  const CodeDraft& draft = stored->draft;
+  const Key key =
+      draft.role ? CreateAs(tx, context, author,
+                            {.role = *draft.role, .name = draft.name, .allowed_cidrs = {}},
+                            taker.secret, stamp)
+                 : CreateGranted(tx, context, author,
+                                 {.name = draft.name, .scopes = draft.scopes, .tier = draft.tier},
+                                 taker.secret, stamp);
   pairing_store::End(tx, code.company, code.hash_hex, CodeState::kUsed, stamp.now, key.id);
   auth::PairingCode used = code;
   used.stored = CodeState::kUsed;
+  used.key_id = key.id;
+  used.taken_from = taker.address;
   tx.OnCommit([&codes, used = std::move(used)] { codes.Put(used); });
   return key;
 }

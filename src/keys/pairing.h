@@ -3,7 +3,8 @@
 // Pairing codes (contract section 3). The owner makes one on the box (`comanda pair`) and shows it
 // to a device as a QR code; the device exchanges it for an API key, once, within ten minutes,
 // without credentials of its own. The code has 130 bits of randomness and is stored as its hash.
-// Its name, scopes and tier are chosen by the owner, and never include the scopes that manage keys.
+// Its name, and its scopes and tier or its role, are chosen by the owner; without a role it never
+// has the scopes that manage the box.
 //
 // The row of a code decides whether it is accepted: the transaction that inserts the key ends the
 // row, so that no crash leaves a code that is accepted twice. The life of a code is measured by
@@ -32,6 +33,8 @@ struct CodeDraft {
   std::string name;
   auth::ScopeSet scopes;
   auth::Tier tier = auth::Tier::kLan;
+  // Instead of scopes and tier, which are the role's.
+  std::optional<auth::Role> role;
 };
 
 struct Code {
@@ -51,10 +54,15 @@ Code MakeCode(db::Tx& tx, auth::PairingCodes& codes, CommandContext context,
               const auth::Principal& principal, const CodeDraft& draft, const Secret& secret,
               const db::Stamp& stamp);
 
+// A device with a code, and the key that it is to get.
+struct Taker {
+  const auth::PairingCode& code;
+  const Secret& secret;
+  std::string_view address;
+};
 // Makes the key of an open code and ends the code. Nothing if it has ended.
 std::optional<Key> Redeem(db::Tx& tx, auth::PairingCodes& codes, CommandContext context,
-                          const auth::PairingCode& code, const Secret& secret,
-                          const db::Stamp& stamp);
+                          const Taker& taker, const db::Stamp& stamp);
 
 // The codes of all companies, for PairingCodes::Load() at start. One whose row is damaged, and one
 // that cannot be as old as the clock says, has expired.

@@ -80,9 +80,7 @@ void AuditRefused(http::Context& context, const std::optional<auth::PairingCode>
                 "was never made. Make a new one on the box: comanda pair.");
 }
 
-http::Response Pair(http::Context& context) {
-  context.query().AllowOnly({});
-  const std::string text = ReadCode(context.body(), context.unknown_fields());
+http::Response PairByCode(http::Context& context, const std::string& text) {
   http::Site& site = context.site();
   auth::PairingCodes& codes = site.gate.pairing_codes();
   const std::optional<auth::PairingCode> code = codes.Find(crypto::Sha256Hex(text));
@@ -92,13 +90,72 @@ http::Response Pair(http::Context& context) {
   const Secret secret = MakeSecret(site.options.key_prefix, site.mode, site.clock.Now());
   std::optional<Key> key;
   http::Response response = context.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    key = Redeem(tx, codes, CommandContextOf(context), *code, secret, stamp);
+    key = Redeem(tx, codes, CommandContextOf(context),
+                 {.code = *code, .secret = secret, .address = context.request().client_address},
+                 stamp);
     if (!key) return http::Response();
     return http::ShownOnce(RenderWithText(*key, secret.text), RenderWithoutText(*key), 201);
   });
   if (!key) RefuseCode(context, code);
   response.location = "/auth/api-keys/" + key->id;
   return response;
+}
+
+// Of a request that was refused, has ended, was collected, or was never made. No row in the audit
+// log: it is no code that somebody could have shown to another.
+[[noreturn]] void RefuseRequest(http::Context& context) {
+  context.site().gate.CountUnknown(context.request().client_address, "pairing codes");
+  throw Refusal(Problem::kNotFound,
+                "The request is not known: it was refused, is older than ten minutes, or was "
+                "collected already. Ask again: POST /auth/pair/requests.");
+}
+
+// A device that waits until somebody has typed its number.
+http::Response PairByRequest(http::Context& context, const std::string& text) {
+  http::Site& site = context.site();
+  auth::DeviceRequests& requests = site.gate.device_requests();
+  const uint64_t poll = requests.BeginPoll(text);
+  if (poll > 1) site.long_polls.Wake();  // ends the one before
+  auth::DeviceRequests::Collected collected = requests.Collect(text, site.clock.MonotonicMs());
+  if (collected.is_known && !collected.key &&
+      context.AwaitChange([&] { return requests.HasNews(text, poll, site.clock.MonotonicMs()); })) {
+    collected = requests.Collect(text, site.clock.MonotonicMs());
+  }
+  if (!collected.is_known) RefuseRequest(context);
+  if (!collected.key) return http::Uncached(http::Data(R"({"state":"waiting"})"));
+  http::Response response = http::Uncached(http::Data(collected.key->json, 201));
+  response.location = "/auth/api-keys/" + collected.key->id;
+  return response;
+}
+
+http::Response Pair(http::Context& context) {
+  context.query().AllowOnly({});
+  const Pairing pairing = ReadPairing(context.body(), context.unknown_fields());
+  return pairing.request ? PairByRequest(context, *pairing.request)
+                         : PairByCode(context, pairing.code);
+}
+
+http::Response Ask(http::Context& context) {
+  context.query().AllowOnly({});
+  auth::DeviceRequest asked = ReadDeviceRequest(context.body(), context.unknown_fields());
+  const http::Site& site = context.site();
+  asked.address = context.request().client_address;
+  asked.asked_at = site.clock.Now();
+  asked.expires_at = asked.asked_at + auth::kDeviceRequestLifeMs;
+  const auto made = site.gate.device_requests().Add(std::move(asked), site.clock.MonotonicMs());
+  return http::Uncached(http::Data(RenderAsked(made), 201));
+}
+
+// What became of a code, for `comanda pair`, which waits.
+http::Response GetCode(http::Context& context) {
+  context.query().AllowOnly({});
+  const std::string id = context.UuidParameter("id");
+  for (const auth::PairingCode& code : context.site().gate.pairing_codes().All()) {
+    if (code.id != id || code.company != context.company()) continue;
+    const auth::CodeState state = code.At(context.site().clock.MonotonicMs());
+    return http::Uncached(http::Data(Render(code, state)));
+  }
+  throw Refusal(Problem::kNotFound, "There is no pairing code with that id.");
 }
 
 http::Response MakeCode(http::Context& context) {
@@ -113,22 +170,20 @@ http::Response MakeCode(http::Context& context) {
   });
 }
 
-constexpr http::Route PairRoute() {
-  http::Route route = {http::Method::kPost,
-                       "/auth/pair",
-                       http::Access::kOpen,
-                       std::nullopt,
-                       http::Replay::kNone,
-                       true,
-                       Pair};
+// For devices that have no key yet.
+constexpr http::Route OfDevices(http::Method method, std::string_view pattern,
+                                http::Response (*handler)(http::Context&)) {
+  http::Route route = http::Open(method, pattern, handler);
+  route.reads_body = true;
   route.body_max = kPairBodyMax;
   return route;
 }
 
 constexpr std::array kRoutes = {
-    PairRoute(),
-    http::Route{http::Method::kPost, "/control/pairing-codes", http::Access::kLocal, std::nullopt,
-                http::Replay::kNone, true, MakeCode},
+    OfDevices(http::Method::kPost, "/auth/pair", Pair),
+    OfDevices(http::Method::kPost, "/auth/pair/requests", Ask),
+    http::Local(http::Method::kPost, "/control/pairing-codes", MakeCode),
+    http::Local(http::Method::kGet, "/control/pairing-codes/{id}", GetCode),
 };
 
 }  // namespace

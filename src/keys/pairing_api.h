@@ -1,7 +1,7 @@
 #pragma once
 
-// The handlers of pairing (contract section 3): POST /auth/pair for devices, which needs no key,
-// and POST /control/pairing-codes for `comanda pair`.
+// The handlers of pairing (contract section 3) for devices, which have no key yet: POST /auth/pair
+// and POST /auth/pair/requests; and those of `comanda pair`. Who lets devices in: devices_api.h.
 //
 // A code that is not accepted is counted like an unknown key, and written to the audit log: of the
 // company that made it, or of every company where no code is known. At most 20 rows a minute; the

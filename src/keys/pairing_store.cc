@@ -12,11 +12,18 @@ int64_t ChecksumOf(db::CompanyId company, const Code& code) {
   Checksum sum;
   sum.Add(company.value).Add(code.hash_hex).Add(code.id).Add(code.draft.name);
   sum.Add(store::ScopeNames(code.draft.scopes)).Add(Name(code.draft.tier));
-  return sum.Add(code.made_at).Add(code.expires_at).Value();
+  sum.Add(code.made_at).Add(code.expires_at);
+  if (code.draft.role) sum.Add(Name(*code.draft.role));  // older programs made codes without one
+  return sum.Value();
 }
 
 std::string_view NameOf(auth::CodeState how) {
   return how == auth::CodeState::kUsed ? "used" : "expired";
+}
+
+std::optional<std::string_view> NameOf(std::optional<auth::Role> role) {
+  if (!role) return std::nullopt;
+  return Name(*role);
 }
 
 auth::CodeState StateOf(const std::optional<std::string>& ended) {
@@ -29,17 +36,18 @@ auth::CodeState StateOf(const std::optional<std::string>& ended) {
 void Insert(db::Tx& tx, db::CompanyId company, const Code& code) {
   tx.Run(R"sql(
       INSERT INTO pairing_code (company_id, hash, id, name, scopes, tier, made_at, expires_at,
-        checksum)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        checksum, role)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
       )sql",
          company, code.hash_hex, code.id, code.draft.name, store::ScopeNames(code.draft.scopes),
-         Name(code.draft.tier), code.made_at, code.expires_at, ChecksumOf(company, code));
+         Name(code.draft.tier), code.made_at, code.expires_at, ChecksumOf(company, code),
+         NameOf(code.draft.role));
 }
 
 std::optional<Code> FindOpen(db::Session& session, db::CompanyId company,
                              std::string_view hash_hex) {
   static constexpr db::Sql kSelect = R"sql(
-      SELECT id, hash, name, scopes, tier, made_at, expires_at, checksum FROM pairing_code
+      SELECT id, hash, name, scopes, tier, made_at, expires_at, checksum, role FROM pairing_code
       WHERE company_id = $1 AND hash = $2 AND ended IS NULL
       )sql";
   const auto row = session.One<kSelect>(company, hash_hex);
@@ -48,7 +56,8 @@ std::optional<Code> FindOpen(db::Session& session, db::CompanyId company,
             .hash_hex = row->Text("hash"),
             .draft = {.name = row->Text("name"),
                       .scopes = store::ScopesOf(row->View("scopes")),
-                      .tier = store::TierOf(row->View("tier"))},
+                      .tier = store::TierOf(row->View("tier")),
+                      .role = auth::FindRole(row->OptionalText("role").value_or(""))},
             .made_at = row->Int("made_at"),
             .expires_at = row->Int("expires_at")};
   if (row->Int("checksum") != ChecksumOf(company, code)) {

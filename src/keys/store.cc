@@ -34,6 +34,11 @@ std::optional<std::string_view> NameOf(auth::Ended ended) {
   return std::nullopt;
 }
 
+std::optional<std::string_view> NameOf(std::optional<auth::Role> role) {
+  if (!role) return std::nullopt;
+  return Name(*role);
+}
+
 auth::Ended ReadEnded(const std::optional<std::string>& name) {
   if (!name) return auth::Ended::kNot;
   return *name == "expired" ? auth::Ended::kExpired : auth::Ended::kRevoked;
@@ -45,7 +50,12 @@ int64_t ChecksumOf(const auto& row) {
   sum.Add(row.Int("company_id")).Add(row.View("id")).Add(row.View("hash")).Add(row.View("mode"));
   sum.Add(row.View("scopes")).Add(row.View("tier")).Add(row.View("allowed_cidrs"));
   sum.Add(row.OptionalInt("expires_at")).Add(row.OptionalInt("revoked_at"));
-  return sum.Add(row.OptionalText("ended")).Value();
+  sum.Add(row.OptionalText("ended"));
+  // Sums of rows without them are those of older programs.
+  const std::optional<std::string> role = row.OptionalText("role");
+  const std::optional<int64_t> idle_days = row.OptionalInt("idle_days");
+  if (role || idle_days) sum.Add(role).Add(idle_days);
+  return sum.Value();
 }
 
 // What a damaged row would grant is not known: Fault kDamaged.
@@ -71,6 +81,8 @@ Key ReadWhole(const auto& row) {
           .last_used_at = row.OptionalInt("last_used_at"),
           .last_used_ip = row.OptionalText("last_used_ip"),
           .expires_at = row.OptionalInt("expires_at"),
+          .role = auth::FindRole(row.OptionalText("role").value_or("")),
+          .idle_days = row.OptionalInt("idle_days"),
           .revoked_at = row.OptionalInt("revoked_at"),
           .ended = ReadEnded(row.OptionalText("ended"))};
   ForEachWord(row.View("allowed_cidrs"),
@@ -114,6 +126,7 @@ constexpr std::array<std::array<db::Sql, 2>, 2> kOrders = {{
 db::ClauseBuilder Selected(db::Sql base, db::CompanyId company, const Selection& selection) {
   db::ClauseBuilder builder(base, {company});
   if (selection.active) builder.And(*selection.active ? kActive : kInactive, selection.now);
+  if (selection.with_role) builder.And("k.role IS NOT NULL");
   if (selection.snapshot) builder.And("k.created_seq <= {}", *selection.snapshot);
   return builder;
 }
@@ -121,7 +134,8 @@ db::ClauseBuilder Selected(db::Sql base, db::CompanyId company, const Selection&
 // Of the row as it is now.
 void SetChecksum(db::Tx& tx, db::CompanyId company, std::string_view id) {
   static constexpr db::Sql kSelect = R"sql(
-      SELECT company_id, id, hash, mode, scopes, tier, allowed_cidrs, expires_at, revoked_at, ended
+      SELECT company_id, id, hash, mode, scopes, tier, allowed_cidrs, expires_at, revoked_at, ended,
+        role, idle_days
       FROM api_key WHERE company_id = $1 AND id = $2
       )sql";
   std::optional<int64_t> checksum;
@@ -160,7 +174,7 @@ std::vector<Owned> All(db::Session& session, std::vector<std::string>& damage) {
   static constexpr db::Sql kSelect = R"sql(
       SELECT k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier,
         k.allowed_cidrs, k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at,
-        k.revoked_at, k.ended, k.company_id, k.checksum
+        k.revoked_at, k.ended, k.role, k.idle_days, k.company_id, k.checksum
       FROM api_key k ORDER BY k.company_id, k.id
       )sql";
   auto rows = session.Query<kSelect>();
@@ -196,7 +210,7 @@ std::optional<Key> Find(db::Session& session, db::CompanyId company, std::string
   static constexpr db::Sql kSelect = R"sql(
       SELECT k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier,
         k.allowed_cidrs, k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at,
-        k.revoked_at, k.ended, k.company_id, k.checksum
+        k.revoked_at, k.ended, k.role, k.idle_days, k.company_id, k.checksum
       FROM api_key k WHERE k.company_id = $1 AND k.id = $2
       )sql";
   const auto row = session.One<kSelect>(company, id);
@@ -222,7 +236,7 @@ bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_vi
   static constexpr db::Sql kSelect = R"sql(
       SELECT k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier,
         k.allowed_cidrs, k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at,
-        k.revoked_at, k.ended, k.company_id, k.checksum
+        k.revoked_at, k.ended, k.role, k.idle_days, k.company_id, k.checksum
       FROM api_key k WHERE k.company_id = $1
       )sql";
   auto rows = session.Query<kSelect>(company);
@@ -236,7 +250,7 @@ bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_vi
     }
     const Key& key = *read;
     // One that is about to end counts no more.
-    if (key.id != id && key.IsActive(now) && !key.revoked_at && key.End() >= until &&
+    if (key.id != id && !key.role && key.IsActive(now) && !key.revoked_at && key.End() >= until &&
         key.scopes.Has(auth::Scope::kApiKeysWrite)) {
       return true;
     }
@@ -259,7 +273,7 @@ Page List(db::Session& session, db::CompanyId company, const Selection& selectio
   static constexpr db::Sql kKeys = R"sql(
       SELECT k.id, k.name, k.hash, k.key_prefix, k.last_four, k.mode, k.scopes, k.tier,
         k.allowed_cidrs, k.created_at, k.updated_at, k.last_used_at, k.last_used_ip, k.expires_at,
-        k.revoked_at, k.ended, k.company_id, k.checksum
+        k.revoked_at, k.ended, k.role, k.idle_days, k.company_id, k.checksum
       FROM api_key k WHERE k.company_id = $1
       )sql";
   static constexpr db::Sql kCount =
@@ -281,14 +295,14 @@ void Insert(db::Tx& tx, db::CompanyId company, const Key& key) {
       R"sql(
       INSERT INTO api_key (company_id, id, name, name_folded, hash, key_prefix, last_four, mode,
         scopes, tier, allowed_cidrs, created_at, updated_at, last_used_at, last_used_ip,
-        expires_at, revoked_at, created_seq)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+        expires_at, revoked_at, role, idle_days, created_seq)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
         (SELECT coalesce(max(created_seq), 0) + 1 FROM api_key WHERE company_id = $1))
       )sql",
       company, key.id, key.name, Folded(key.name), key.hash_hex, key.key_prefix, key.last_four,
       Name(key.mode), ScopeNames(key.scopes), Name(key.tier), JoinedByCommas(key.allowed_cidrs),
       key.created_at, key.updated_at, key.last_used_at, key.last_used_ip, key.expires_at,
-      key.revoked_at);
+      key.revoked_at, NameOf(key.role), key.idle_days);
   SetChecksum(tx, company, key.id);
 }
 
@@ -296,24 +310,25 @@ void Update(db::Tx& tx, db::CompanyId company, const Key& key) {
   tx.RunOne(
       R"sql(
       UPDATE api_key SET name = $3, name_folded = $4, scopes = $5, tier = $6, allowed_cidrs = $7,
-        updated_at = $8, expires_at = $9, revoked_at = $10, ended = $11
+        updated_at = $8, expires_at = $9, revoked_at = $10, ended = $11, idle_days = $12
       WHERE company_id = $1 AND id = $2
       )sql",
       company, key.id, key.name, Folded(key.name), ScopeNames(key.scopes), Name(key.tier),
       JoinedByCommas(key.allowed_cidrs), key.updated_at, key.expires_at, key.revoked_at,
-      NameOf(key.ended));
+      NameOf(key.ended), key.idle_days);
   SetChecksum(tx, company, key.id);
 }
 
 bool UpdateEnded(db::Tx& tx, db::CompanyId company, std::string_view id, auth::Ended ended,
-                 std::optional<UtcMs> expires_at) {
+                 const EndingTerms& terms) {
   if (!IsSound(tx, company, id)) return false;  // it must not get a checksum that fits
-  const int64_t written = tx.RunCounted(R"sql(
+  const int64_t written =
+      tx.RunCounted(R"sql(
       UPDATE api_key SET ended = $3
       WHERE company_id = $1 AND id = $2 AND expires_at IS NOT DISTINCT FROM $4
-        AND (ended IS NULL OR ended = $3)
+        AND idle_days IS NOT DISTINCT FROM $5 AND (ended IS NULL OR ended = $3)
       )sql",
-                                        company, id, NameOf(ended), expires_at);
+                    company, id, NameOf(ended), terms.expires_at, terms.idle_days);
   if (written > 0) SetChecksum(tx, company, id);
   return written > 0;
 }

@@ -42,6 +42,8 @@ bool AnyOtherManager(db::Session& session, db::CompanyId company, std::string_vi
 enum class Order : uint8_t { kCreatedAt, kName };
 struct Selection {
   std::optional<bool> active;
+  // Keys with a role alone.
+  bool with_role = false;
   // Leaves out keys created after this point (contract section 6).
   std::optional<int64_t> snapshot;
   UtcMs now = 0;
@@ -61,10 +63,15 @@ Page List(db::Session& session, db::CompanyId company, const Selection& selectio
 void Insert(db::Tx& tx, db::CompanyId company, const Key& key);
 // Stores all columns that a command may change.
 void Update(db::Tx& tx, db::CompanyId company, const Key& key);
-// Stores how a key has ended. Returns false and changes nothing if the row has another expiry or
-// has ended already: then it was changed meanwhile.
+// What a key ends by.
+struct EndingTerms {
+  std::optional<UtcMs> expires_at;
+  std::optional<int64_t> idle_days;
+};
+// Stores how a key has ended. Returns false and changes nothing if the row has other terms or has
+// ended already: then it was changed meanwhile.
 bool UpdateEnded(db::Tx& tx, db::CompanyId company, std::string_view id, auth::Ended ended,
-                 std::optional<UtcMs> expires_at);
+                 const EndingTerms& terms);
 // Stores when and from where the key was last used.
 void UpdateUse(db::Tx& tx, db::CompanyId company, std::string_view id, UtcMs last_used_at,
                std::string_view last_used_ip);

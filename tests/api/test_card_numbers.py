@@ -14,7 +14,7 @@ from support.orders import Restaurant, accepted, item, new_key, path, refused
 # What names something, or is somebody's own number: digits are fine in these.
 NAMES_SOMETHING = {"id", "sku", "user_id", "payment_method_code", "phone_number", "country_calling_code", "kitchen_id",
                    "provider", "scopes", "allowed_cidrs", "image_url", "images", "webhook_url", "public_key_pin",
-                   "merchant_id"}
+                   "merchant_id", "number"}
 # Where the example has no place for the text.
 BODIES = {"reportDelivery": {"delivery_status": "NOT_DELIVERED"}}
 # (beginning, length) of the schemes

@@ -22,7 +22,7 @@ COMMANDS = {
                "provider", "cloud", "audit", "tls", "config", "selftest", "version"],
     "postgresql": ["serve", "import", "keys", "pair", "webhooks", "audit", "tls", "config", "selftest", "version"],
 }[ENGINE]
-VERBS = {"keys": ["create", "list", "revoke"], "tls": ["fingerprint", "renew-authority"], "config": ["check"], "disk": ["use", "forget"],
+VERBS = {"keys": ["create", "list", "revoke"], "pair": ["requests", "accept", "refuse"], "tls": ["fingerprint", "renew-authority"], "config": ["check"], "disk": ["use", "forget"],
          "webhooks": ["list", "add", "show", "test", "log", "redeliver", "pause", "resume", "rotate", "remove", "pin"],
          "provider": ["list", "add", "try", "remove", "mode", "parked", "retry", "cancelled", "check", "schema"],
          "cloud": ["link", "status", "parked", "differences", "unpaired", "pause", "resume", "retry", "discard", "unlink"]}

@@ -13,7 +13,7 @@ from support.orders import INSTANT, UUID, accepted, in_days, invalid, new_key, r
 from support.routes import SCOPES, SOME_ID
 from support.waiting import wait_until
 
-RECORD = {"id", "name", "key_prefix", "last_four", "mode", "scopes", "tier", "allowed_cidrs", "created_at", "updated_at",
+RECORD = {"id", "name", "key_prefix", "last_four", "mode", "scopes", "tier", "role", "idle_days", "allowed_cidrs", "created_at", "updated_at",
           "last_used_at", "last_used_ip", "expires_at", "revoked_at"}
 PATH = "/auth/api-keys"
 

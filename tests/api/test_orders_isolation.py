@@ -25,11 +25,14 @@ BODIES = {
     ("POST", "/auth/api-keys"): {"name": "mine", "scopes": ["orders:read"]},
     ("PATCH", "/auth/api-keys/{id}"): {"name": "mine"},
     ("POST", "/auth/api-keys/{id}/rotate"): {},
+    ("POST", "/box/devices/accept"): {"number": "000000"},
     ("POST", "/v1/menu/products"): {"name": "mine", "category_name": "mine", "price": 1},
     ("PUT", "/v1/menu/products"): {"products": [{"sku": "MINE", "name": "mine", "category_name": "mine", "price": 1}]},
     ("PATCH", "/v1/menu/products/{id}"): {"name": "mine"},
     ("POST", "/v1/menu/products/{id}/variants"): {"name": "mine", "price": 1},
-    ("PATCH", "/v1/menu/products/{id}/variants/{variantId}"): {"price": 1}}
+    ("PATCH", "/v1/menu/products/{id}/variants/{variantId}"): {"price": 1},
+    ("PUT", "/v1/menu/products/{id}/sold-out"): {"until": None},
+    ("PUT", "/v1/menu/modifiers/{id}/sold-out"): {"until": None}}
 WITH_A_KEY = [r for r in ROUTES if r.access not in ("open", "local")]
 
 
@@ -49,7 +52,8 @@ def secrets(box, key, demo, house):
     with contextlib.closing(box.client(key)) as api:
         hook = accepted(api.post("/v1/webhooks", {"webhook_url": "https://receiver.example/secret"}), 201)
     ids = {"/v1/webhooks": hook["id"], "/v1/orders": order["id"], "/auth/api-keys": made["id"], "/v1/menu/products": product["id"],
-           "/v1/menu/categories": category, "/v1/clients": house.client["id"]}
+           "/v1/menu/modifiers": box.value("SELECT id FROM modifier WHERE product_id = ? LIMIT 1", product["id"]) or
+           box.value("SELECT id FROM modifier ORDER BY id LIMIT 1"), "/v1/menu/categories": category, "/v1/clients": house.client["id"]}
     words = {order["public_id"], made["id"], hook["id"], category, "secret key", *secrets_of(order), *secrets_of(demo)}
     return {"order": order, "ids": ids, "words": words, "variant": product["variants"][0]["id"]}
 
@@ -68,7 +72,8 @@ def filled(pattern, secrets, order_name=None):
     order = secrets["order"]
     for name, found in [("{comboId}", order["combos"][0]["id"]), ("{paymentId}", order["payments"][0]["id"]),
                         ("{discountId}", order["discounts"][0]["id"]), ("{variantId}", secrets["variant"]),
-                        ("{deliveryId}", secrets["variant"])]:
+                        ("{deliveryId}", secrets["variant"]), ("{number}", "000000"),
+                        ("{keyId}", secrets["ids"]["/auth/api-keys"])]:
         pattern = pattern.replace(name, found)
     start = pattern.split("/{id}")[0]
     return pattern.replace("{id}", order_name if start == "/v1/orders" else secrets["ids"].get(start, ""))

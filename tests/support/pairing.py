@@ -21,6 +21,23 @@ def make_uri(box, *words, name="Till 3", scopes="orders:read,orders:write", chec
     return json.loads(result.stdout)["uri"] if result.returncode == 0 else result
 
 
+class Asking:
+    """A device at this machine that asks to be let in, for the examples of the document."""
+
+    def __init__(self, client):
+        self.client = client
+        self.asked = client.post("/auth/pair/requests", {"role": "kitchen", "name": "Tablet"}).data
+
+    def key_id(self):
+        self.client.post("/box/devices/accept", {"number": self.asked["number"], "role": "kitchen", "name": "Tablet"})
+        return self.client.post("/auth/pair", {"request": self.asked["request"]}).data["id"]
+
+    def go(self):
+        """Frees its place among the two of one address."""
+        if self.client.post("/auth/pair", {"request": self.asked["request"]}).status == 200:
+            self.client.delete(f"/box/devices/requests/{self.asked['number']}")
+
+
 def read(uri):
     """{h, n, p, c} of comanda://pair?…"""
     parts = urllib.parse.urlsplit(uri)

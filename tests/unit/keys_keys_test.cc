@@ -19,7 +19,7 @@ using testing::kCompany;
 
 std::vector<auth::KeyRecord> AllKeys(db::Session& session) {
   std::vector<std::string> damage;
-  std::vector<auth::KeyRecord> keys = LoadAll(session, damage);
+  std::vector<auth::KeyRecord> keys = LoadAll(session, SystemClock(), damage);
   EXPECT_EQ(damage, std::vector<std::string>());
   return keys;
 }

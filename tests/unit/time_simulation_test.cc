@@ -203,7 +203,7 @@ class Process {
     database->Read([&](db::Snapshot& snapshot) {
       database_->ContinueFrom(events::LastTime(snapshot));
       std::vector<std::string> damage;
-      table.Load(keys::LoadAll(snapshot, damage));
+      table.Load(keys::LoadAll(snapshot, clock, damage));
       gate.pairing_codes().Load(keys::LoadCodes(snapshot, clock));
       webhooks::LoadGraces(snapshot, graces);
     });

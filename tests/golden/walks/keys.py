@@ -24,6 +24,7 @@ def walk(r):
     other_origins(r)
     command_line(r)
     pairing(r)
+    devices(r)
     sandbox(r)
 
 
@@ -187,3 +188,39 @@ def pairing(r):
     r.ask("pairing: a code with what it cannot have", "POST", codes, {
         "name": "x", "scopes": ["orders:read"], "expires_at": in_days(1), "allowed_cidrs": []}, demo_company, who="local")
     r.ask("pairing: a code is not for keys", "POST", codes, {"name": "x", "scopes": ["orders:read"]})
+
+
+def devices(r):
+    codes, accept, demo_company = "/control/pairing-codes", "/box/devices/accept", f"X-Company-Id: {DEMO}"
+    code = r.ask("devices: a code for a kitchen", "POST", codes, {"name": "Cocina", "role": "kitchen"}, demo_company, who="local")
+    r.ask("devices: it is open", "GET", f"{codes}/{code.data['id']}", None, demo_company, who="local")
+    made = r.ask("devices: a kitchen", "POST", "/auth/pair", {"code": code.data["code"]}, who="nobody")
+    r.ask("devices: it is used", "GET", f"{codes}/{code.data['id']}", None, demo_company, who="local")
+    r.ask("devices: a code that is none", "GET", f"{codes}/{NOBODY}", None, demo_company, who="local")
+    r.ask("devices: a role and scopes", "POST", codes, {"name": "x", "role": "till", "scopes": ["menu:read"]}, demo_company, who="local")
+    r.ask("devices: a role that is none", "POST", codes, {"name": "x", "role": "cook"}, demo_company, who="local")
+    r.ask("devices: ask without anything", "POST", "/auth/pair/requests", {}, who="nobody")
+    asked = r.ask("devices: ask", "POST", "/auth/pair/requests", {"name": "Tablet", "role": "kitchen"}, who="nobody")
+    other = r.ask("devices: another asks", "POST", "/auth/pair/requests", {"name": "Tablet 2", "role": "till"}, who="nobody")
+    r.ask("devices: a third of one address", "POST", "/auth/pair/requests", {"name": "Tablet 3", "role": "till"}, who="nobody")
+    r.ask("devices: those that ask", "GET", "/control/pairing-requests", who="local")
+    r.ask("devices: those that ask are no list for keys", "GET", "/control/pairing-requests")
+    r.ask("devices: it waits", "POST", "/auth/pair", {"request": asked.data["request"]}, who="nobody")
+    r.ask("devices: who shows the number", "POST", accept, {"number": asked.data["number"]})
+    r.ask("devices: let it in", "POST", accept, {"number": asked.data["number"], "role": "kitchen", "name": "Cocina 2"})
+    r.ask("devices: let it in again", "POST", accept, {"number": asked.data["number"], "role": "kitchen", "name": "Cocina 2"})
+    r.ask("devices: it collects its key", "POST", "/auth/pair", {"request": asked.data["request"]}, who="nobody")
+    r.ask("devices: once", "POST", "/auth/pair", {"request": asked.data["request"]}, who="nobody")
+    r.ask("devices: a code and a request", "POST", "/auth/pair", {"request": "0" * 22, "code": "0" * 22}, who="nobody")
+    r.ask("devices: refuse the other", "DELETE", f"/box/devices/requests/{other.data['number']}")
+    r.ask("devices: refuse it again", "DELETE", f"/box/devices/requests/{other.data['number']}")
+    r.ask("devices: refuse what is no number", "DELETE", "/box/devices/requests/4829")
+    r.ask("devices: accept without anything", "POST", accept, {})
+    r.ask("devices: accept what is no number", "POST", accept, {"number": "48291"})
+    r.ask("devices: accept a panel without being one", "POST", accept, {"number": "000000", "role": "panel", "name": "x"})
+    r.ask("devices: those that are in", "GET", "/box/devices")
+    r.ask("devices: those that are in, by what is none", "GET", "/box/devices?sort=role")
+    r.ask("devices: a role's scopes are its own", "PATCH", f"{KEYS}/{made.data['id']}", {"scopes": ["menu:read"]})
+    r.ask("devices: shut out", "DELETE", f"/box/devices/{made.data['id']}")
+    r.ask("devices: shut out what is none", "DELETE", f"/box/devices/{NOBODY}")
+    r.ask("devices: the end of idle keys", "POST", KEYS, {"name": "x", "scopes": ["menu:read"], "idle_days": 366})

@@ -1,0 +1,539 @@
+"""Letting devices in (contract section 3): roles, codes for them, devices that ask with a number, /box/devices."""
+
+import concurrent.futures
+import contextlib
+import http.client
+import json
+import re
+import ssl
+import subprocess
+import threading
+import time
+
+import pytest
+
+from support import pairing
+from support.box import Answer, Box, PATIENCE_S
+from support.orders import invalid, item, refused
+from support.routes import SCOPES, SOME_ID as NOBODY
+
+ROLES = {
+    "kitchen": {"kitchen:read", "kitchen:write"},
+    "till": {"orders:read", "orders:write", "orders:sync", "logistics:write", "menu:read", "clients:read", "users:read",
+             "companies:read", "payment-methods:read", "stores:read", "kitchen:read", "kitchen:write", "printers:read"},
+    "panel": set(SCOPES), "panel-shared": set(SCOPES),
+    "manager": {s for s in SCOPES if not s.startswith(("admin:", "api-keys:")) and s != "webhooks:write"},
+}
+ACCEPT, DEVICES = "/box/devices/accept", "/box/devices"
+
+
+@pytest.fixture(scope="module")
+def box():
+    box = Box()
+    box.bring_in("demo")
+    box.start()
+    yield box
+    assert box.discard() == 0
+
+
+@pytest.fixture(scope="module")
+def panel(box):
+    """A panel, let in by a code of the command line."""
+    with contextlib.closing(box.client(let_in(box, "panel")["key"])) as client:
+        yield client
+
+
+sources = iter(f"127.0.{a}.{b}" for a in range(50, 250) for b in range(1, 250))
+
+
+@pytest.fixture
+def source():
+    return next(sources)
+
+
+def context_of(box):
+    return ssl.create_default_context(cafile=str(box.cafile))
+
+
+def post(box, path, body, source="127.0.0.1", **headers):
+    connection = http.client.HTTPSConnection("127.0.0.1", box.port, timeout=PATIENCE_S + 30, context=context_of(box),
+                                             source_address=(source, 0))
+    try:
+        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json", **headers})
+        response = connection.getresponse()
+        return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+    finally:
+        connection.close()
+
+
+def ask(box, source, role="kitchen", name="Tablet"):
+    answer = post(box, "/auth/pair/requests", {"role": role, "name": name}, source)
+    assert answer.status == 201, answer.body
+    return answer.data
+
+
+def collect(box, asked, source="127.0.0.1", **headers):
+    return post(box, "/auth/pair", {"request": asked["request"]}, source, **headers)
+
+
+def code_for(box, role, *words, name="Device"):
+    result = box.command("pair", "--data", str(box.data), "--as", role, "--name", name, "--address",
+                         f"127.0.0.1:{box.port}", "--json", "--no-wait", *words)
+    return json.loads(result.stdout)["uri"]
+
+
+def let_in(box, role, name="Device", source="127.0.0.1"):
+    uri = code_for(box, role, name=name)
+    code = pairing.read(uri)["c"] if uri.startswith("comanda:") else uri.partition("#c=")[2]
+    answer = post(box, "/auth/pair", {"code": code}, source)
+    assert answer.status == 201, answer.body
+    return answer.data
+
+
+def wrong_number(*asked):
+    return next(n for n in (f"{i:06}" for i in range(1000)) if n not in {one["number"] for one in asked})
+
+
+# Roles
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_code_of_a_role_grants_it_whole(box, role):
+    made = let_in(box, role, name="Cocina 1")
+    assert (made["name"], made["role"], made["tier"]) == ("Cocina 1", role, "lan")
+    assert set(made["scopes"]) == ROLES[role] - ({"orders:sync"} if role != "till" else set())
+    assert made["idle_days"] == (30 if role in ("panel", "manager") else None)
+    assert (made["expires_at"] is not None) == (role == "panel-shared")
+
+
+@pytest.mark.parametrize("role, begins", [("kitchen", "https://127.0.0.1:{port}/kitchen#c="),
+                                          ("panel", "https://127.0.0.1:{port}/panel#c="),
+                                          ("panel-shared", "https://127.0.0.1:{port}/panel#c="),
+                                          ("manager", "https://127.0.0.1:{port}/panel#c="), ("till", "comanda://pair?h=")])
+def test_the_code_of_a_browser_is_its_page(box, role, begins):
+    uri = code_for(box, role)
+    assert uri.startswith(begins.format(port=box.port))
+    if role != "till":
+        assert re.fullmatch(r"[0-9A-Za-z]{22}", uri.partition("#c=")[2])
+
+
+@pytest.mark.parametrize("words, said", [(["--as", "cook"], "kitchen, till"), (["--as", "kitchen", "--scopes", "all"], "--scopes"),
+                                         (["--as", "kitchen", "--tier", "plus"], "--tier")])
+def test_a_role_that_is_none_or_has_more_is_refused(box, words, said):
+    result = box.command("pair", "--data", str(box.data), "--name", "x", *words, check=False)
+    assert result.returncode == 2 and said in result.stderr
+
+
+def test_the_command_waits_and_says_who_took_the_code(box):
+    program = subprocess.Popen([str(box.binary), "pair", "--data", str(box.data), "--as", "kitchen", "--name", "Cocina 2",
+                                "--address", f"127.0.0.1:{box.port}", "--json"], stdout=subprocess.PIPE, text=True)
+    try:
+        code = json.loads(program.stdout.readline())["uri"].partition("#c=")[2]
+        time.sleep(0.5)
+        assert program.poll() is None
+        made = post(box, "/auth/pair", {"code": code}, "127.0.0.77").data
+        taken = json.loads(program.stdout.readline())
+        assert taken == {"taken": True, "key_id": made["id"], "name": "Cocina 2", "address": "127.0.0.77"}
+        assert program.wait(PATIENCE_S) == 0
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_a_code_of_a_role_goes_to_one_of_many(box):
+    code = code_for(box, "kitchen").partition("#c=")[2]
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        statuses = sorted(a.status for a in pool.map(
+            lambda n: post(box, "/auth/pair", {"code": code}, f"127.0.9.{n}"), range(1, 13)))
+    assert statuses == [201] + [404] * 11
+
+
+def test_the_role_says_what_its_key_may_do(box, panel):
+    made = let_in(box, "panel-shared")
+    path = f"/auth/api-keys/{made['id']}"
+    for body, field in [({"scopes": ["orders:read"]}, "scopes"), ({"tier": "plus"}, "tier"), ({"expires_at": None}, "expires_at"),
+                        ({"idle_days": 300}, "idle_days")]:
+        invalid(panel.patch(path, body), **{field: "not_allowed"})
+    invalid(panel.patch(path, {"role": "panel"}), role="read_only")
+    changed = panel.patch(path, {"name": "Mostrador", "allowed_cidrs": ["127.0.0.0/8"]}).data
+    assert (changed["name"], changed["role"]) == ("Mostrador", "panel-shared")
+
+
+def test_a_key_of_a_role_is_rotated_with_its_role_and_its_end(box, panel):
+    for role in ("kitchen", "panel-shared", "manager"):
+        made = let_in(box, role)
+        rotated = panel.post(f"/auth/api-keys/{made['id']}/rotate", {}).data
+        assert {n: rotated[n] for n in ("role", "scopes", "tier", "expires_at", "idle_days", "name")} == \
+            {n: made[n] for n in ("role", "scopes", "tier", "expires_at", "idle_days", "name")}
+        with contextlib.closing(box.client(made["key"])) as old:
+            refused(old.get("/v1/menu"), 401, "key_revoked")
+
+
+def test_no_panel_is_rotated_by_another_key(box, panel):
+    made = let_in(box, "panel")
+    with contextlib.closing(box.client(box.make_key(scopes="all,orders:sync", tier="unlimited")["key"])) as owner:
+        refused(owner.post(f"/auth/api-keys/{made['id']}/rotate", {}), 403, "insufficient_scope", says="panel")
+    with contextlib.closing(box.client(let_in(box, "panel-shared")["key"])) as shared:
+        refused(shared.post(f"/auth/api-keys/{made['id']}/rotate", {}), 403, "insufficient_scope", says="panel")
+
+
+def test_keys_with_a_role_are_neither_counted_as_managing_nor_protected():
+    box = Box()
+    try:
+        box.bring_in("demo")
+        box.start()
+        with contextlib.closing(box.client(let_in(box, "panel")["key"])) as panel:
+            last = box.make_key(scopes="api-keys:read,api-keys:write")
+            refused(panel.delete(f"/auth/api-keys/{last['id']}"), 422, "last_managing_key")
+            mine = panel.get(DEVICES).json["data"][0]["id"]
+            assert panel.delete(f"/auth/api-keys/{mine}").status == 200
+    finally:
+        assert box.discard() == 0
+
+
+def test_other_keys_may_end_when_idle_too(box, panel):
+    made = panel.post("/auth/api-keys", {"name": "x", "scopes": ["orders:read"], "idle_days": 7}).data
+    assert (made["role"], made["idle_days"]) == (None, 7)
+    assert panel.patch(f"/auth/api-keys/{made['id']}", {"idle_days": None}).data["idle_days"] is None
+    for bad, code in [(0, "must_be_positive"), (366, "out_of_range"), (1.5, "too_many_decimals"), ("7", "wrong_type")]:
+        invalid(panel.post("/auth/api-keys", {"name": "x", "scopes": ["orders:read"], "idle_days": bad}), idle_days=code)
+
+
+def test_a_key_that_was_not_used_for_so_long_has_ended_and_stays_ended():
+    box = Box()
+    try:
+        box.bring_in("demo")
+        box.start()
+        idle, used = let_in(box, "manager"), let_in(box, "manager")
+        assert box.stop() == 0
+        day = 86_400_000
+        box.execute("UPDATE api_key SET created_at = created_at - ?", 31 * day)
+        box.execute("UPDATE api_key SET last_used_at = created_at + ? WHERE id = ?", 2 * day, used["id"])
+        box.start()
+        with contextlib.closing(box.client(idle["key"])) as client:
+            refused(client.get("/v1/menu"), 401, "key_expired", says="30 days")
+        with contextlib.closing(box.client(used["key"])) as client:
+            assert client.get("/v1/menu").status == 200
+        deadline = time.monotonic() + PATIENCE_S
+        while box.value("SELECT ended FROM api_key WHERE id = ?", idle["id"]) != "expired":
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert box.stop() == 0
+        box.execute("UPDATE api_key SET created_at = created_at + ?", 31 * day)
+        box.start()
+        with contextlib.closing(box.client(idle["key"])) as client:
+            refused(client.get("/v1/menu"), 401, "key_expired")
+        with contextlib.closing(box.client(used["key"])) as client:
+            assert client.get("/v1/menu").status == 200
+    finally:
+        assert box.discard() == 0
+
+
+def test_keys_list_shows_role_and_last_seen(box):
+    made = let_in(box, "kitchen", name="Barra")
+    line = next(one for one in box.command("keys", "list", "--data", str(box.data)).stdout.splitlines() if made["id"] in one)
+    assert "Barra" in line and "kitchen" in line and "last seen -" in line
+    with contextlib.closing(box.client(made["key"])) as client:
+        client.get("/v1/menu")
+    line = next(one for one in box.command("keys", "list", "--data", str(box.data)).stdout.splitlines() if made["id"] in one)
+    assert re.search(r"last seen \d{4}-", line)
+
+
+# Devices that ask
+
+
+def test_a_device_asks_is_accepted_and_gets_its_key_once(box, panel, source):
+    asked = ask(box, source, "till", "Tablet de Ana")
+    assert re.fullmatch(r"\d{6}", asked["number"]) and re.fullmatch(r"[0-9A-Za-z]{22}", asked["request"])
+    waiting = collect(box, asked, source)
+    assert (waiting.status, waiting.data) == (200, {"state": "waiting"})
+    looked = panel.post(ACCEPT, {"number": asked["number"]})
+    assert looked.status == 200
+    assert {n: v for n, v in looked.data.items() if n != "asked_at"} == \
+        {"name": "Tablet de Ana", "role": "till", "address": source}
+    assert collect(box, asked, source).data == {"state": "waiting"}
+    # The accepting side chooses role and name.
+    record = panel.post(ACCEPT, {"number": asked["number"], "role": "kitchen", "name": "Cocina",
+                                 "allowed_cidrs": [f"{source}/32"]}).data
+    assert (record["role"], record["name"], record["allowed_cidrs"]) == ("kitchen", "Cocina", [f"{source}/32"])
+    assert "key" not in record
+    got = collect(box, asked, source)
+    assert got.status == 201 and got.data["id"] == record["id"] and got.data["key"].startswith("cmd_live_")
+    assert got.headers["cache-control"] == "no-store" and got.headers["location"] == f"/auth/api-keys/{record['id']}"
+    refused(collect(box, asked, source), 404, "not_found")
+    refused(panel.post(ACCEPT, {"number": asked["number"], "role": "kitchen", "name": "Again"}), 422, "validation_failed",
+            {"number": "not_found"})
+    detail = json.loads(box.value("SELECT detail FROM audit WHERE action = 'device.accepted' AND subject_id = ?", record["id"]))
+    assert (detail["address"], detail["by_address"], detail["name"]) == (source, "127.0.0.1", "Tablet de Ana")
+
+
+def test_a_waiting_poll_ends_when_the_device_is_accepted(box, panel, source):
+    asked = ask(box, source)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        began = time.monotonic()
+        poll = pool.submit(collect, box, asked, source, Prefer="wait=25")
+        time.sleep(0.5)
+        assert not poll.done()
+        panel.post(ACCEPT, {"number": asked["number"], "role": "kitchen", "name": "Cocina"})
+        answer = poll.result()
+    assert answer.status == 201 and time.monotonic() - began < 20
+    assert answer.headers["preference-applied"] == "wait=25"
+
+
+def test_a_request_has_one_waiting_poll(box, source):
+    asked = ask(box, source)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        first = pool.submit(collect, box, asked, source, Prefer="wait=25")
+        time.sleep(0.5)
+        second = pool.submit(collect, box, asked, source, Prefer="wait=3")
+        assert first.result(10).data == {"state": "waiting"}
+        assert second.result().data == {"state": "waiting"}
+
+
+def test_of_two_that_accept_one_number_one_does(box, panel, source):
+    asked = ask(box, source)
+    before = box.value("SELECT count(*) FROM api_key")
+    shared = let_in(box, "panel")["key"]
+    barrier = threading.Barrier(8)
+
+    def accept(n):
+        with contextlib.closing(box.client(shared)) as client:
+            client.get("/v1/menu")
+            barrier.wait()
+            return client.post(ACCEPT, {"number": asked["number"], "role": "kitchen", "name": f"C{n}"}).status
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(accept, range(8))) == [200] + [422] * 7
+    assert box.value("SELECT count(*) FROM api_key") == before + 2
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        statuses = sorted(a.status for a in pool.map(lambda _: collect(box, asked, source), range(8)))
+    assert statuses == [201] + [404] * 7
+
+
+def test_an_accept_that_is_repeated_is_answered_as_at_first(box, panel, source):
+    asked = ask(box, source)
+    body = {"number": asked["number"], "role": "kitchen", "name": "Cocina"}
+    first = panel.post(ACCEPT, body, {"Idempotency-Key": asked["request"]})
+    again = panel.post(ACCEPT, body, {"Idempotency-Key": asked["request"]})
+    assert again.body == first.body and again.headers["idempotency-replayed"] == "true"
+    assert collect(box, asked, source).status == 201
+
+
+def test_a_refused_device_gets_404(box, panel, source):
+    asked = ask(box, source)
+    answer = panel.delete(f"/box/devices/requests/{asked['number']}")
+    assert answer.status == 200 and answer.data["address"] == source
+    refused(collect(box, asked, source), 404, "not_found")
+    refused(panel.delete(f"/box/devices/requests/{asked['number']}"), 404, "not_found")
+    invalid(panel.delete("/box/devices/requests/48291"), number="invalid_format")
+    ask(box, source), ask(box, source)  # it has freed its place
+    detail = json.loads(box.value("SELECT detail FROM audit WHERE action = 'device.refused' ORDER BY seq DESC LIMIT 1"))
+    assert (detail["address"], detail["by_address"]) == (source, "127.0.0.1")
+
+
+BAD_REQUESTS = {
+    "nothing": ({}, {"role": "required", "name": "required"}),
+    "a role that is none": ({"role": "cook", "name": "x"}, {"role": "unknown_value"}),
+    "an empty name": ({"role": "till", "name": ""}, {"name": "empty"}),
+    "a long name": ({"role": "till", "name": "x" * 201}, {"name": "too_long"}),
+}
+
+
+@pytest.mark.parametrize("name", BAD_REQUESTS)
+def test_a_bad_request_to_be_let_in(box, source, name):
+    body, wrong = BAD_REQUESTS[name]
+    refused(post(box, "/auth/pair/requests", body, source), 422, "validation_failed", wrong)
+
+
+BAD_ACCEPTS = {
+    "nothing": ({}, {"number": "required"}),
+    "no digits": ({"number": "abc"}, {"number": "invalid_format"}),
+    "a number of JSON": ({"number": 482913}, {"number": "wrong_type"}),
+    "a role alone": ({"number": "000000", "role": "till"}, {"name": "required"}),
+    "a name alone": ({"number": "000000", "name": "x"}, {"role": "required"}),
+    "a role that is none": ({"number": "000000", "role": "cook", "name": "x"}, {"role": "unknown_value"}),
+    "a range that is none": ({"number": "000000", "role": "till", "name": "x", "allowed_cidrs": ["here"]},
+                             {"allowed_cidrs[0]": "invalid_format"}),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ACCEPTS)
+def test_a_bad_accept(panel, name):
+    body, wrong = BAD_ACCEPTS[name]
+    refused(panel.post(ACCEPT, body), 422, "validation_failed", wrong)
+
+
+def test_a_third_request_of_a_source_is_429(box, source):
+    ask(box, source), ask(box, source)
+    answer = post(box, "/auth/pair/requests", {"role": "kitchen", "name": "x"}, source)
+    refused(answer, 429, "rate_limit_exceeded")
+    assert 0 < int(answer.headers["retry-after"]) <= 600
+
+
+def test_a_hundred_requests_from_the_guests_do_not_push_out_a_tablet(box, panel, source):
+    asked = ask(box, source)
+    guests = next(sources)
+    statuses = [post(box, "/auth/pair/requests", {"role": "panel", "name": "x"}, guests).status for _ in range(100)]
+    assert statuses == [201] * 2 + [429] * 98
+    assert panel.post(ACCEPT, {"number": asked["number"]}).status == 200
+
+
+def test_the_eleventh_wrong_number_of_a_key_is_429(box, source):
+    asked = ask(box, source)
+    wrong = wrong_number(asked)
+    with contextlib.closing(box.client(let_in(box, "panel")["key"])) as guesser:
+        for n in range(10):
+            refused(guesser.post(ACCEPT, {"number": wrong, **({"role": "kitchen", "name": "x"} if n % 2 else {})}), 422,
+                    "validation_failed", {"number": "not_found"})
+        answer = guesser.post(ACCEPT, {"number": wrong})
+        refused(answer, 429, "rate_limit_exceeded")
+        assert 0 < int(answer.headers["retry-after"]) <= 60
+        # Nor is a right one looked at, nor refused.
+        refused(guesser.post(ACCEPT, {"number": asked["number"]}), 429, "rate_limit_exceeded")
+        refused(guesser.delete(f"/box/devices/requests/{asked['number']}"), 429, "rate_limit_exceeded")
+    # Another key is not affected.
+    with contextlib.closing(box.client(let_in(box, "panel")["key"])) as other:
+        assert other.post(ACCEPT, {"number": asked["number"]}).status == 200
+
+
+@pytest.mark.parametrize("granting", ["panel-shared", "a key with every scope"])
+@pytest.mark.parametrize("wanted", ["panel", "panel-shared"])
+def test_panels_are_let_in_by_a_panel_alone(box, source, granting, wanted):
+    key = box.make_key(scopes="all,orders:sync", tier="unlimited")["key"] if " " in granting else let_in(box, granting)["key"]
+    asked = ask(box, source)
+    with contextlib.closing(box.client(key)) as client:
+        refused(client.post(ACCEPT, {"number": asked["number"], "role": wanted, "name": "x"}), 403, "insufficient_scope",
+                says="panel")
+        assert client.post(ACCEPT, {"number": asked["number"], "role": "manager", "name": "x"}).status == 200
+
+
+def test_the_command_line_lists_accepts_and_refuses(box, source):
+    first, second = ask(box, source, name="Uno"), ask(box, source, name="Dos")
+    data = ["--data", str(box.data)]
+    listed = box.command("pair", "requests", *data).stdout
+    assert re.search(rf"{first['number']}  kitchen  Uno  {source}", listed) and second["number"] in listed
+    box.command("pair", "accept", first["number"], "--as", "panel", "--name", "Panel", *data)
+    assert collect(box, first, source).data["role"] == "panel"
+    assert "refused" in box.command("pair", "refuse", second["number"], *data).stdout
+    refused(collect(box, second, source), 404, "not_found")
+    for words in (["accept", second["number"], "--as", "till", "--name", "x"], ["refuse", second["number"]]):
+        assert box.command("pair", *words, *data, check=False).returncode == 1
+    assert box.command("pair", "accept", "--as", "till", "--name", "x", *data, check=False).returncode == 2
+
+
+def test_a_request_ends_with_the_process_and_a_key_does_not():
+    box = Box()
+    try:
+        box.bring_in("demo")
+        box.start()
+        waiting, accepted = ask(box, "127.0.0.2"), ask(box, "127.0.0.3")
+        box.command("pair", "accept", accepted["number"], "--as", "kitchen", "--name", "K", "--data", str(box.data))
+        key = collect(box, accepted, "127.0.0.3").data["key"]
+        box.kill()
+        box.start()
+        refused(collect(box, waiting, "127.0.0.2"), 404, "not_found")
+        with contextlib.closing(box.client(key)) as client:
+            refused(client.get("/v1/menu"), 403, "insufficient_scope")
+    finally:
+        assert box.discard() == 0
+
+
+@pytest.mark.box_only
+def test_the_sandbox_has_devices_of_its_own(box, panel):
+    box.bring_in(env="test")
+    uri = code_for(box, "kitchen", "--env", "test")
+    code = uri.partition("#c=")[2]
+    refused(post(box, "/auth/pair", {"code": code}), 404, "not_found")
+
+
+def test_two_restaurants_let_in_each_its_own():
+    box = Box()
+    try:
+        box.bring_in("demo")
+        first = box.value("SELECT id FROM company")
+        file = box.data / "second.json"
+        file.write_text(json.dumps({"companies": [{"id": NOBODY, "name": "Dos", "country_code": "PE", "currency": "PEN",
+                                                   "timezone": "America/Lima"}]}))
+        box.bring_in(file)
+        second = box.value("SELECT id FROM company WHERE id <> ?", first)
+        box.start()
+        asked = ask(box, "127.0.0.4")
+        words = ["pair", "accept", asked["number"], "--as", "kitchen", "--name", "K", "--data", str(box.data)]
+        assert "--company" in box.command(*words, check=False).stderr
+        box.command(*words, "--company", second)
+        key = collect(box, asked, "127.0.0.4").data
+        assert box.value("SELECT c.id FROM api_key k JOIN company c ON c.company_id = k.company_id WHERE k.id = ?",
+                         key["id"]) == second
+        panels = [post(box, "/auth/pair", {"code": code_for(box, "panel", "--company", one).partition("#c=")[2]}).data["key"]
+                  for one in (first, second)]
+        names = []
+        for one in panels:
+            with contextlib.closing(box.client(one)) as client:
+                names.append([device["id"] for device in client.get(DEVICES).json["data"]])
+                if one == panels[0]:
+                    refused(client.delete(f"{DEVICES}/{key['id']}"), 404, "not_found")
+        assert key["id"] not in names[0] and key["id"] in names[1]
+    finally:
+        assert box.discard() == 0
+
+
+# /box/devices
+
+
+def test_devices_are_the_keys_with_a_role_and_are_shut_out(box, panel):
+    made = let_in(box, "kitchen", name="Horno")
+    plain = box.make_key(scopes="orders:read")
+    with contextlib.closing(box.client(made["key"])) as client:
+        client.get("/v1/menu")
+    listed = {row["id"]: row for row in panel.get(DEVICES + "?per_page=100").json["data"]}
+    row = listed[made["id"]]
+    assert (row["name"], row["role"], row["address"]) == ("Horno", "kitchen", "127.0.0.1") and row["last_seen_at"]
+    assert plain["id"] not in listed
+    refused(panel.delete(f"{DEVICES}/{plain['id']}"), 404, "not_found")
+    assert panel.delete(f"{DEVICES}/{made['id']}").data["id"] == made["id"]
+    with contextlib.closing(box.client(made["key"])) as client:
+        refused(client.get("/v1/menu"), 401, "key_revoked")
+    assert made["id"] not in {row["id"] for row in panel.get(DEVICES + "?per_page=100").json["data"]}
+
+
+# What a kitchen key may do: nothing but the kitchen.
+
+
+SECRETS = ("phone", "email", "e-mail", "address", "price", "payment", "total", "77.31", "987654321", "rosa@example.com",
+           "Calle Secreta")
+
+
+def test_a_kitchen_key_is_refused_everywhere_else(box):
+    """Over the OpenAPI document, with the ids of an order that has all that a wall must not show."""
+    with contextlib.closing(box.client(box.make_key()["key"])) as till:
+        order = till.place("T-1", service_type="DELIVERY", client={
+            "name": "Rosa", "phone_number": "987654321", "country_calling_code": "51", "email": "rosa@example.com",
+            "address": {"street": "Calle Secreta 12"}})
+        till.add(order, item(77.31))
+        document = till.get("/v1/openapi.json").json
+    refusals = 0
+    with contextlib.closing(box.client(let_in(box, "kitchen")["key"])) as kitchen:
+        for pattern, operations in document["paths"].items():
+            for method, operation in operations.items():
+                needs = operation.get("x-required-scope", [])
+                if method not in ("get", "put", "post", "patch", "delete") or not needs or pattern == "/sandbox/reset":
+                    continue
+                path = re.sub(r"\{\w+\}", order["id"], pattern)
+                answer = kitchen.send(method.upper(), path, {} if method in ("put", "post", "patch") else None)
+                if any(scope.startswith("kitchen:") for scope in ([needs] if isinstance(needs, str) else needs)):
+                    assert answer.status != 403, (method, pattern, answer.body)
+                else:
+                    refused(answer, 403, "insufficient_scope")
+                    refusals += 1
+                text = json.dumps([answer.json.get("data"), answer.json.get("errors")])
+                assert not [secret for secret in SECRETS if secret in text], (method, pattern, text)
+    assert refusals > 45
+
+
+def test_what_needs_no_key_shows_nothing_of_the_restaurant(box):
+    with contextlib.closing(box.client()) as nobody:
+        document = nobody.get("/v1/openapi.json").json
+        paths = [pattern for pattern, operations in document["paths"].items()
+                 if any(one.get("security") == [] for one in operations.values() if isinstance(one, dict))]
+        assert {one for one in paths if one.startswith("/v1/")} == {"/v1/openapi.json"}
+        for path in ("/healthz", "/readyz"):
+            assert "987654321" not in nobody.get(path).body.decode()
