@@ -80,7 +80,7 @@ bool WentBack(db::Database& database, auth::Mode mode, const config::Options& op
 
 std::string MachineOf(db::Database& database) { return database.Identity(); }
 
-void NoteTakenUp(db::Tx&) {}
+void NoteTakenUp(db::Tx& tx) { db::NoteTimeline(tx); }
 
 void NoteServed(db::Database& database, auth::Mode mode, const config::Options& options) {
   NoteServed(options.data_directory, DatabaseName(mode), ServedNow(database));

@@ -32,6 +32,7 @@ constexpr const char* kEndsIfSilent =
 
 std::atomic<uint64_t> g_round_trips{0};
 
+constexpr std::string_view kDefaultPort = "5432";
 constexpr Oid kBoolean = 16;  // pg_type.dat of the server
 
 std::string_view Or(const char* text, std::string_view other) {
@@ -503,7 +504,6 @@ void Connection::Flush() {
 // Reads all that is due. Throws the first failure among it.
 void Connection::Collect() {
   if (due_.back().kind != Due::Kind::kSync) Sync();
-  // A process that was stopped meanwhile reads the answer long after it was given.
   const int64_t asked_ms = clock_.MonotonicMs();
   has_failed_ = false;
   Flush();
@@ -516,7 +516,7 @@ void Connection::Collect() {
     while (NextResult()) continue;  // until the end of this command's answers
   }
   // The last words of a server that ends the session are an answer too.
-  if (answered_ms_ && !has_failed_) *answered_ms_ = asked_ms;
+  if (lease_ && !has_failed_) lease_->Prolong(asked_ms, clock_.MonotonicMs());
   ++g_round_trips;
   if (has_failed_) throw failure();
 }
@@ -606,6 +606,29 @@ Fault Connection::failure() const {
 
 bool Connection::MustRunAgain() const {
   return trouble_ != Trouble::kNone && StateOf(state_).next == Next::kAgain;
+}
+
+std::vector<std::string> Connection::HostsOf(const std::string& database) {
+  std::string hosts, ports;
+  PQconninfoOption* const options = PQconninfoParse(database.c_str(), nullptr);
+  for (PQconninfoOption* one = options; one && one->keyword; ++one) {
+    if (!one->val) continue;
+    const std::string_view word(one->keyword);
+    if (word == "host" || (word == "hostaddr" && hosts.empty())) hosts = one->val;
+    if (word == "port") ports = one->val;
+  }
+  PQconninfoFree(options);
+  std::vector<std::string> all;
+  std::string_view rest_hosts(hosts), rest_ports(ports);
+  while (!rest_hosts.empty()) {
+    const std::string_view host = rest_hosts.substr(0, rest_hosts.find(','));
+    rest_hosts.remove_prefix(std::min(host.size() + 1, rest_hosts.size()));
+    // One port is that of all of them.
+    const std::string_view port = rest_ports.substr(0, rest_ports.find(','));
+    if (port.size() < rest_ports.size()) rest_ports.remove_prefix(port.size() + 1);
+    all.push_back(std::string(host) + ":" + std::string(port.empty() ? kDefaultPort : port));
+  }
+  return all;
 }
 
 uint64_t Connection::RoundTrips() { return g_round_trips; }

@@ -30,6 +30,7 @@
 #include "db/settings.h"
 #include "db/sql.h"
 #include "db/trouble.h"
+#include "db/postgresql/lease.h"
 
 struct pg_conn;
 struct pg_result;
@@ -163,11 +164,10 @@ class Connection {
   bool TakeWarning();
   // The host and the port that answered, for people.
   const std::string& host() const { return host_; }
-  // From now on the time of each answer is kept there; it outlives the connection.
-  void NoteAnswersIn(std::atomic<int64_t>& answered_ms) {
-    answered_ms_ = &answered_ms;
-    answered_ms = clock_.MonotonicMs();
-  }
+  // From now on each answer prolongs that lease, which outlives the connection.
+  void ProlongWithAnswers(Lease& lease) { lease_ = &lease; }
+  // The hosts of a setting `database`, in its order, each as host() would have it.
+  static std::vector<std::string> HostsOf(const std::string& database);
   // How often the connections of this process have waited for the server.
   static uint64_t RoundTrips();
 
@@ -214,7 +214,7 @@ class Connection {
   std::deque<Due> due_;
   std::string last_tag_;  // of the last command that was answered
   std::function<void()> beat_;
-  std::atomic<int64_t>* answered_ms_ = nullptr;
+  Lease* lease_ = nullptr;
   uint64_t uses_ = 0;
   int running_ = 0;
   bool in_transaction_ = false;
