@@ -401,6 +401,44 @@ void Connection::RunScript(std::string_view statement, const std::function<void(
   wait_max_ms_ = wait_max_ms;
 }
 
+// The library cannot copy in pipeline mode. Nothing else is under way meanwhile.
+int64_t Connection::CopyIn(std::string_view sql, const std::function<std::string_view()>& next) {
+  Settle();
+  CHECK(PQexitPipelineMode(handle_) == 1, "all that was sent is answered");
+  const int64_t wait_max_ms = std::exchange(wait_max_ms_, INT64_MAX / 2);
+  Result answer;
+  try {
+    if (PQsendQuery(handle_, std::string(sql).c_str()) != 1) Lose(PQerrorMessage(handle_));
+    Flush();
+    answer = NextResult();
+    if (PQresultStatus(answer.get()) == PGRES_COPY_IN) {
+      for (std::string_view piece = next(); !piece.empty(); piece = next()) {
+        // The library keeps what the server does not take yet: no more than one piece.
+        if (PQputCopyData(handle_, piece.data(), static_cast<int>(piece.size())) != 1) {
+          Lose(PQerrorMessage(handle_));
+        }
+        Flush();
+      }
+      if (PQputCopyEnd(handle_, nullptr) != 1) Lose(PQerrorMessage(handle_));
+      Flush();
+      answer = NextResult();
+    }
+    has_failed_ = false;
+    if (PQresultStatus(answer.get()) != PGRES_COMMAND_OK) NoteError(answer.get(), sql);
+    while (NextResult()) continue;
+  } catch (...) {
+    Close();
+    throw;
+  }
+  wait_max_ms_ = wait_max_ms;
+  CHECK(PQenterPipelineMode(handle_) == 1, "the copy has ended");
+  if (has_failed_) throw failure();
+  const std::string_view count = PQcmdTuples(answer.get());
+  int64_t rows = 0;
+  std::from_chars(count.data(), count.data() + count.size(), rows);
+  return rows;
+}
+
 // Transactions
 
 void Connection::BeginReading() {
@@ -565,10 +603,13 @@ void Connection::NoteAnswer(const Due& due, Result result) {
     return;
   }
   if (status == PGRES_PIPELINE_ABORTED) return;  // behind one that has failed
+  NoteError(result.get(), due.sql);
+}
+
+void Connection::NoteError(const pg_result* result, std::string_view doing) {
   if (!result || PQstatus(handle_) == CONNECTION_BAD) Lose(PQerrorMessage(handle_));
-  const std::string_view state = Or(PQresultErrorField(result.get(), PG_DIAG_SQLSTATE), "");
-  NoteFailure(state, Or(PQresultErrorField(result.get(), PG_DIAG_MESSAGE_PRIMARY), "no message"),
-              due.sql);
+  const std::string_view state = Or(PQresultErrorField(result, PG_DIAG_SQLSTATE), "");
+  NoteFailure(state, Or(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY), "no message"), doing);
 }
 
 void Connection::NoteFailure(std::string_view state, std::string_view message,

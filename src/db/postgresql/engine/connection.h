@@ -109,6 +109,11 @@ class Connection {
   // every second.
   void RunScript(std::string_view statement, const std::function<void()>& beat = {});
 
+  // Runs COPY … FROM STDIN in the open transaction, which may take as long as it likes: sends what
+  // `next` returns until that is empty. Returns how many rows the server has taken. What `next`
+  // throws closes the connection. Fault as Step().
+  int64_t CopyIn(std::string_view sql, const std::function<std::string_view()>& next);
+
   // Begins a transaction that only reads, all of one state, and clears the trouble. Sent with the
   // first statement.
   void BeginReading();
@@ -195,6 +200,7 @@ class Connection {
   Result NextResult();
   void Await(short events);
   void NoteAnswer(const Due& due, Result result);
+  void NoteError(const pg_result* result, std::string_view doing);
   void NoteFailure(std::string_view state, std::string_view message, std::string_view doing);
   [[noreturn]] void Lose(std::string_view why);
   void Close() noexcept;
