@@ -22,6 +22,7 @@ std::string_view DoctorHelp();
 std::string_view DrillHelp();
 std::string_view ImportHelp();
 std::string_view KeysHelp();
+std::string_view OfficeHelp();
 std::string_view PairHelp();
 std::string_view ProviderHelp();
 std::string_view RestoreHelp();

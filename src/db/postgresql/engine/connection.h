@@ -168,6 +168,10 @@ class Connection {
     answered_ms_ = &answered_ms;
     answered_ms = clock_.MonotonicMs();
   }
+  // What the server keeps of the password of that user, by which it knows the password again: made
+  // here, so that the password itself is in no statement. Only of a live connection.
+  std::string PasswordVerifier(const std::string& user, const std::string& password);
+
   // How often the connections of this process have waited for the server.
   static uint64_t RoundTrips();
 
