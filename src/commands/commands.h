@@ -46,6 +46,8 @@ int Webhooks(Words words);
 int Providers(Words words);
 // Links the restaurant with the cloud, and shows how far they are in step.
 int Cloud(Words words);
+// Makes a user of the database server who may read the views of the office (office/views.h).
+int Office(Words words);
 // Prints the audit log.
 int ShowAudit(Words words);
 // Sends requests to a running server and compares the answers with the contract (selftest/).

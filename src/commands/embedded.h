@@ -24,6 +24,7 @@ std::string_view ExportHelp();
 std::string_view ImportHelp();
 std::string_view KeysHelp();
 std::string_view LoadHelp();
+std::string_view OfficeHelp();
 std::string_view PairHelp();
 std::string_view ProviderHelp();
 std::string_view RestoreHelp();

@@ -672,6 +672,15 @@ std::vector<std::string> Connection::HostsOf(const std::string& database) {
   return all;
 }
 
+std::string Connection::PasswordVerifier(const std::string& user, const std::string& password) {
+  char* const made =
+      PQencryptPasswordConn(handle_, password.c_str(), user.c_str(), "scram-sha-256");
+  if (!made) throw Fault(Fault::Kind::kInternal, "libpq cannot make a verifier of the password");
+  std::string verifier = made;
+  PQfreemem(made);
+  return verifier;
+}
+
 uint64_t Connection::RoundTrips() { return g_round_trips; }
 
 bool Connection::IsUsable() {

@@ -173,6 +173,9 @@ class Connection {
   void ProlongWithAnswers(Lease& lease) { lease_ = &lease; }
   // The hosts of a setting `database`, in its order, each as host() would have it.
   static std::vector<std::string> HostsOf(const std::string& database);
+  // What the server keeps of the password of that user, by which it knows the password again: made
+  // here, so that the password itself is in no statement. Only of a live connection.
+  std::string PasswordVerifier(const std::string& user, const std::string& password);
   // How often the connections of this process have waited for the server.
   static uint64_t RoundTrips();
 
