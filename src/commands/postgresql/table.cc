@@ -70,6 +70,7 @@ constexpr std::array kOfTheBox = {
     Command{"drill", "", SayDrill},       Command{"verify", "", SayVerify},
     Command{"doctor", "", SayDoctor},     Command{"cloud", "", SayCloud},
     Command{"provider", "", SayProvider},
+    Command{"status", "say what the database's servers are doing, and who serves it", ShowStatus},
 };
 
 }  // namespace

@@ -114,6 +114,8 @@ class Upkeep {
   void Refuse(Fault::Kind why, const std::string& reason);
   void NoteOwner(Connection& connection);
   void KeepStatistics();
+  void SayWhatItMeets();
+  void NoteStandbys();
   [[noreturn]] void EndProcess(const std::string& why);
 
   const Settings& settings_;
@@ -130,6 +132,7 @@ class Upkeep {
   int64_t tried_ms_ = 0;
   int64_t asked_ms_ = 0;
   int64_t statistics_ms_ = 0;
+  std::atomic<int64_t> connected_ms_{0};
   std::unordered_map<std::string, int64_t> analysed_rows_;  // by table
 
   mutable std::mutex mutex_;
@@ -139,6 +142,7 @@ class Upkeep {
   OwnerNote note_;             // guarded by mutex_
   std::string identity_;       // constant from the constructor on
   metrics::Gauge term_gauge_;
+  metrics::Gauge connected_gauge_;
   std::optional<metrics::Gauge> round_trips_gauge_;  // of the process, shown with the live database
 };
 
