@@ -155,3 +155,23 @@ def test_metrics_of_the_connection(head):
                 "AND datname = current_database() AND pid <> pg_backend_pid()")
     wait_until(lambda: of_box(head)['comanda_db_reconnects_total{database="live"}'] == 1, "a reconnect")
     assert of_box(head)[connected] < 3
+
+
+# The password
+
+@pytest.mark.parametrize("mode, is_credential, is_taken", [
+    (0o600, False, True), (0o400, False, True), (0o640, False, False), (0o604, False, False),
+    (0o400, True, True), (0o440, True, True), (0o444, True, False)])
+def test_a_password_that_others_may_read_is_refused(head, tmp_path, mode, is_credential, is_taken):
+    """systemd gives a credential with mode 0440 and an access list for the user of the service."""
+    file = tmp_path / "database-password"
+    file.write_text("secret\n")
+    file.chmod(mode)
+    if is_credential:
+        done = status(head, check=False, env={"CREDENTIALS_DIRECTORY": str(tmp_path)})
+    else:
+        head.settings_file.write_text(head.settings_file.read_text() + f"database_password_file = {file}\n")
+        done = status(head, check=False)
+    assert (done.returncode == 0) == is_taken, done
+    if not is_taken:
+        assert "chmod 600" in done.stderr and "secret" not in done.stderr

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -47,11 +48,19 @@ std::string FirstLine(std::string_view text) {
   return std::string(text);
 }
 
+// Of the process, which systemd makes: root's, with an access list that names the user of the
+// service. The bits of the group are then the mask of that list.
+bool IsCredential(const std::string& path) {
+  const char* const directory = std::getenv("CREDENTIALS_DIRECTORY");
+  return directory && path.starts_with(std::string(directory) + "/");
+}
+
 // Its first line. A file that others may read is no secret.
 std::string ReadPassword(const std::string& path) {
   if (path.empty()) return "";
   struct stat found = {};
-  if (::stat(path.c_str(), &found) == 0 && (found.st_mode & 077) != 0) {
+  const mode_t others = IsCredential(path) ? 007 : 077;
+  if (::stat(path.c_str(), &found) == 0 && (found.st_mode & others) != 0) {
     throw Fault(Fault::Kind::kInternal,
                 path +
                     " holds the password of the database and may be read by others: `chmod 600 " +
