@@ -60,6 +60,8 @@ int ShowConfig(Words words);
 int Verify(Words words);
 // Says what is well and what is not on this box (doctor/).
 int Doctor(Words words);
+// Says what the servers of the database are doing: of comanda-head.
+int ShowStatus(Words words);
 // Prints the version of the program.
 int Version(Words words);
 

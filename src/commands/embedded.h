@@ -31,6 +31,7 @@ std::string_view RestoreHelp();
 std::string_view ResumeHelp();
 std::string_view SelftestHelp();
 std::string_view ServeHelp();
+std::string_view StatusHelp();
 std::string_view TlsHelp();
 std::string_view VerifyHelp();
 std::string_view VersionHelp();

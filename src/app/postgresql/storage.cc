@@ -100,6 +100,12 @@ void Copies::AddReadiness(db::Database& live, std::vector<http::Readiness>& chec
   if (found == checks.end() || !found->ok) return;
   const db::OwnerNote owner = live.owner();
   found->state += ", " + owner.server + ", term " + std::to_string(owner.term);
+  if (!owner.standbys) return;
+  found->state += ", " + std::to_string(owner.standbys->all) + " standbys, " +
+                  std::to_string(owner.standbys->in_sync) + " in sync";
+  if (owner.standbys->all > 0) {
+    found->state += ", " + std::to_string(owner.standbys->lag_ms) + " ms behind";
+  }
 }
 
 void Copies::LookAtLeftovers(bool) const {}
