@@ -6,7 +6,8 @@
 //
 //   - Amounts are in major units, with as many decimals as ISO 4217 gives the currency of the row's
 //     order, quantities in units: numeric, never rounded. Instants are timestamptz.
-//   - business_day is that of the order's row, as a date. It is null in orders of programs that knew
+//   - business_day is that of the order's row, as a date. It is null in orders of programs that
+//   knew
 //     no business days and have not been written since. The expression is, to the letter, that of
 //     the index by which a range of days is found.
 //   - No view has a condition that hides a row of its tables, so that none needs security_barrier:
