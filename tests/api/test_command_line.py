@@ -20,9 +20,11 @@ from support.waiting import wait_until
 COMMANDS = {
     "sqlite": ["serve", "import", "backup", "disk", "restore", "drill", "export", "resume", "verify", "doctor", "keys", "pair",
                "webhooks", "provider", "cloud", "audit", "tls", "config", "selftest", "version"],
-    "postgresql": ["serve", "import", "load", "resume", "keys", "pair", "webhooks", "audit", "tls", "config", "selftest", "version"],
+    "postgresql": ["serve", "import", "load", "resume", "keys", "pair", "webhooks", "office", "audit", "tls", "config", "selftest",
+                   "version"],
 }[ENGINE]
 VERBS = {"keys": ["create", "list", "revoke"], "tls": ["fingerprint", "renew-authority"], "config": ["check"], "disk": ["use", "forget"],
+         "office": ["login"],
          "webhooks": ["list", "add", "show", "test", "log", "redeliver", "pause", "resume", "rotate", "remove", "pin"],
          "provider": ["list", "add", "try", "remove", "mode", "parked", "retry", "cancelled", "check", "schema"],
          "cloud": ["link", "status", "parked", "differences", "unpaired", "pause", "resume", "retry", "discard", "unlink"]}
