@@ -46,6 +46,8 @@ int Webhooks(Words words);
 int Providers(Words words);
 // Links the restaurant with the cloud, and shows how far they are in step.
 int Cloud(Words words);
+// Makes a user of the database server who may read the views of the office (office/views.h).
+int Office(Words words);
 // Prints the audit log.
 int ShowAudit(Words words);
 // Sends requests to a running server and compares the answers with the contract (selftest/).
@@ -58,6 +60,8 @@ int ShowConfig(Words words);
 int Verify(Words words);
 // Says what is well and what is not on this box (doctor/).
 int Doctor(Words words);
+// Says what the servers of the database are doing: of comanda-head.
+int ShowStatus(Words words);
 // Prints the version of the program.
 int Version(Words words);
 

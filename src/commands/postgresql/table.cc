@@ -64,6 +64,8 @@ constexpr std::array kCommands = {
     Command{"keys", "make, list and revoke API keys", Keys},
     Command{"pair", "show a QR code by which a till gets its key", Pair},
     Command{"webhooks", "add, test, pause and remove the receivers of events", Webhooks},
+    Command{"office", "let somebody ask the database in SQL", Office},
+    Command{"status", "say what the database's servers are doing, and who serves it", ShowStatus},
     Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},
     Command{"tls", "show or renew the certificate authority that devices trust", Tls},
     Command{"config", "show, change and check the settings", ShowConfig},
