@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <optional>
@@ -37,6 +38,8 @@ constexpr std::array kFlags = {
     kDataFlag,
     kHelpFlag,
 };
+
+constexpr size_t kDamageShown = 20;
 
 std::string ReadTarget(const Arguments& arguments, const config::Options& options) {
   const std::string target = WithoutSlash(arguments.Find(kPostgresqlFlag.name).value_or(""));
@@ -139,9 +142,10 @@ int Export(Words words) {
   if (::stat((target + "/" + db::kManifestFile).c_str(), &found) == 0 && (found.st_mode & 077)) {
     PrintError(target + " can be read by others: the file system there keeps no modes");
   }
-  for (const std::string& one : damage) PrintError(one);
+  for (size_t i = 0; i < std::min(damage.size(), kDamageShown); ++i) PrintError(damage[i]);
   if (!damage.empty()) {
-    PrintError("the export is made, and some of what it copied is damaged as it was");
+    PrintError("the export is made, and some of what it copied is damaged as it was: " +
+               std::to_string(damage.size()) + " findings, all of which `comanda verify` lists");
   }
   SayWhatIsNext(target, manifest.was_serving);
   return damage.empty() ? kExitDone : kExitRefused;
