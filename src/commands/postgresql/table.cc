@@ -41,6 +41,16 @@ int SayDoctor(Words) {
   return kExitUsage;
 }
 
+int SayDisk(Words) {
+  PrintError("a disk for backups is where pgbackrest.conf has its repository: repo1-path");
+  return kExitUsage;
+}
+
+int SayResume(Words) {
+  PrintError("nothing is held here: a machine that takes over goes on with the same database");
+  return kExitUsage;
+}
+
 int SayCloud(Words) {
   PrintError("a head office is the cloud itself: boxes link to it with `comanda cloud link`");
   return kExitUsage;
@@ -60,6 +70,7 @@ constexpr std::array kCommands = {
     Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},
     Command{"tls", "show or renew the certificate authority that devices trust", Tls},
     Command{"config", "show, change and check the settings", ShowConfig},
+    Command{"status", "say what the database's servers are doing, and who serves it", ShowStatus},
     Command{"selftest", "walk the whole contract against a running server", SelfTest},
     Command{"version", "show the version of this program and of every library inside", Version},
 };
@@ -69,8 +80,8 @@ constexpr std::array kOfTheBox = {
     Command{"backup", "", SayBackUp},     Command{"restore", "", SayRestore},
     Command{"drill", "", SayDrill},       Command{"verify", "", SayVerify},
     Command{"doctor", "", SayDoctor},     Command{"cloud", "", SayCloud},
-    Command{"provider", "", SayProvider},
-    Command{"status", "say what the database's servers are doing, and who serves it", ShowStatus},
+    Command{"provider", "", SayProvider}, Command{"disk", "", SayDisk},
+    Command{"resume", "", SayResume},
 };
 
 }  // namespace
