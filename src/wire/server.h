@@ -6,6 +6,7 @@
 // CivetWeb accepts connections on one thread and serves each of them on a worker thread of its own.
 // For each request the worker makes an Exchange, calls the handler with it and sends the response.
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -53,8 +54,15 @@ struct ServerSettings {
   Heartbeats* heartbeats = nullptr;  // null: nobody watches the accepting thread
 };
 
+// Thrown by a handler whose answer is not to be sent: it may be wrong by now, and a refusal would
+// be wrong too.
+struct NoAnswer : std::exception {
+  const char* what() const noexcept override { return "the answer may be wrong by now"; }
+};
+
 // Answers a request: fills in exchange.response. Called on worker threads, several at a time. May
-// block. Must throw nothing but std::bad_alloc: the connection is then closed without an answer.
+// block. Must throw nothing but NoAnswer and std::bad_alloc: the connection is then closed without
+// an answer.
 using Handler = std::function<void(Exchange& exchange)>;
 
 class Server {

@@ -33,3 +33,10 @@ def second(head):
         stack.callback(box.discard)
         box.settings_file.write_text(head.databases.settings)
         yield box
+
+
+@pytest.fixture
+def api(head):
+    client = head.client(head.make_key()["key"])
+    yield client
+    client.close()

@@ -1,8 +1,6 @@
 """comanda-head and its database: one process owns it, a commit whose answer is lost is looked up, a server that hangs or goes
 away is no wrong answer."""
 
-import contextlib
-import http.client
 import signal
 import threading
 import time
@@ -10,41 +8,9 @@ import time
 import pytest
 
 from support.box import PATIENCE_S, Client
+from support.head_box import is_ready, place, sold, states
 from support.orders import new_id
 from support.waiting import wait_until
-
-
-@pytest.fixture
-def api(head):
-    client = head.client(head.make_key()["key"])
-    yield client
-    client.close()
-
-
-def states(box):
-    """Of /readyz, by check."""
-    client = box.client()
-    try:
-        answer = client.get("/readyz")
-        return answer.status, {name: check["state"] for name, check in answer.json["checks"].items()}
-    finally:
-        client.close()
-
-
-def is_ready(box):
-    """A standby that takes over closes its connections."""
-    with contextlib.suppress(OSError, http.client.HTTPException):
-        return states(box)[0] == 200
-
-
-def sold(head, references):
-    """How many orders there are of each reference."""
-    found = dict(head.rows("SELECT reference, count(*) FROM orders WHERE reference IS NOT NULL GROUP BY reference"))
-    return [found.get(reference, 0) for reference in references]
-
-
-def place(client, reference):
-    return client.post("/v1/orders", {"service_type": "ONSITE"}, {"Idempotency-Key": reference})
 
 
 # One owner

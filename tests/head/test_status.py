@@ -185,7 +185,7 @@ def test_a_password_that_others_may_read_is_refused(head, tmp_path, mode, is_cre
 @pytest.mark.parametrize("word, tool", [
     ("backup", "pgbackrest --stanza=comanda backup"), ("restore", "pgbackrest --stanza=comanda restore"),
     ("drill", "pgbackrest"), ("verify", "pg_amcheck"), ("doctor", "patronictl list"), ("cloud", "boxes link to it"),
-    ("provider", "on a box"), ("disk", "pgbackrest"), ("resume", "nothing is held")])
+    ("provider", "on a box"), ("disk", "pgbackrest"), ("export", "pg_dump")])
 def test_a_word_of_the_box_says_what_does_it_here(head, word, tool):
     for words in ([], ["--help"], ["x", "--json"]):
         done = head.command(word, *words, check=False)

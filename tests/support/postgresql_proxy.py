@@ -1,5 +1,6 @@
 """Stands between comanda-head and PostgreSQL on a Unix socket, knows the messages of the protocol (version 3), and fails one
-of them: a COMMIT that does not arrive, one whose answer is lost, a server that hangs."""
+of them: a COMMIT that does not arrive, one whose answer is lost, one that is rolled back, a server that hangs altogether or in
+each COMMIT. It can also change what the server says of itself."""
 
 import contextlib
 import pathlib
@@ -25,7 +26,7 @@ def messages(read):
 
 
 class Proxy:
-    """`faults`: how many of the next commits are failed, and how: "before" the server has it, or its "answer"."""
+    """`faults`: how the next commits are failed: "before" the server has it, its "answer", or as a "rollback" """
 
     def __init__(self, server_directory):
         self.server = str(pathlib.Path(server_directory, PORT_FILE))
@@ -36,6 +37,10 @@ class Proxy:
         self.hangs = threading.Event()
         self.goes_on = threading.Event()
         self.goes_on.set()
+        self.commits_go_on = threading.Event()
+        self.commits_go_on.set()
+        self.changed = {}  # of each message of the server: these bytes, and others of the same length
+        self.is_pooler = False  # sessions have another number than the server's, as behind pgbouncer
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.directory + "/" + PORT_FILE)
         self.listener.listen(64)
@@ -54,8 +59,13 @@ class Proxy:
         """Nothing passes, and no connection ends, until go_on()."""
         self.goes_on.clear()
 
+    def hang_in_commits(self):
+        """Reads are answered, but no COMMIT, until go_on(): a former primary that woke up without its standbys."""
+        self.commits_go_on.clear()
+
     def go_on(self):
         self.goes_on.set()
+        self.commits_go_on.set()
 
     def _take(self, how):
         with self.lock:
@@ -98,8 +108,7 @@ class Proxy:
                 sink.sendall(length + read(struct.unpack("!I", length)[0] - 4))
             for kind, message in messages(read):
                 self.goes_on.wait()
-                look(kind, message)
-                sink.sendall(message)
+                sink.sendall(look(kind, message))
         except (Cut, OSError):
             pass
         for one in both:
@@ -108,9 +117,20 @@ class Proxy:
             one.close()
 
     def _from_client(self, kind, message):
-        if kind == b"P" and message[5:].split(b"\0")[1] == b"COMMIT" and self._take("before"):
-            raise Cut
+        if kind == b"P" and message[5:].split(b"\0")[1] == b"COMMIT":
+            if self._take("before"):
+                raise Cut
+            if self._take("rollback"):
+                text = message[5:].replace(b"COMMIT", b"ROLLBACK")
+                return kind + struct.pack("!I", len(text) + 4) + text
+            self.commits_go_on.wait()
+        return message
 
     def _from_server(self, kind, message):
         if kind == b"C" and message[5:] == b"COMMIT\0" and self._take("answer"):
             raise Cut
+        if kind == b"K" and self.is_pooler:
+            message = message[:5] + struct.pack("!I", 4_000_000) + message[9:]
+        for told, other in self.changed.items():
+            message = message.replace(told, other)
+        return message

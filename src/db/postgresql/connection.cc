@@ -34,6 +34,7 @@ constexpr const char* kEndsIfSilent =
 
 std::atomic<uint64_t> g_round_trips{0};
 
+constexpr std::string_view kDefaultPort = "5432";
 constexpr Oid kBoolean = 16;  // pg_type.dat of the server
 
 std::string_view Or(const char* text, std::string_view other) {
@@ -456,6 +457,44 @@ void Connection::RunScript(std::string_view statement, const std::function<void(
   wait_max_ms_ = wait_max_ms;
 }
 
+// The library cannot copy in pipeline mode. Nothing else is under way meanwhile.
+int64_t Connection::CopyIn(std::string_view sql, const std::function<std::string_view()>& next) {
+  Settle();
+  CHECK(PQexitPipelineMode(handle_) == 1, "all that was sent is answered");
+  const int64_t wait_max_ms = std::exchange(wait_max_ms_, INT64_MAX / 2);
+  Result answer;
+  try {
+    if (PQsendQuery(handle_, std::string(sql).c_str()) != 1) Lose(PQerrorMessage(handle_));
+    Flush();
+    answer = NextResult();
+    if (PQresultStatus(answer.get()) == PGRES_COPY_IN) {
+      for (std::string_view piece = next(); !piece.empty(); piece = next()) {
+        // The library keeps what the server does not take yet: no more than one piece.
+        if (PQputCopyData(handle_, piece.data(), static_cast<int>(piece.size())) != 1) {
+          Lose(PQerrorMessage(handle_));
+        }
+        Flush();
+      }
+      if (PQputCopyEnd(handle_, nullptr) != 1) Lose(PQerrorMessage(handle_));
+      Flush();
+      answer = NextResult();
+    }
+    has_failed_ = false;
+    if (PQresultStatus(answer.get()) != PGRES_COMMAND_OK) NoteError(answer.get(), sql);
+    while (NextResult()) continue;
+  } catch (...) {
+    Close();
+    throw;
+  }
+  wait_max_ms_ = wait_max_ms;
+  CHECK(PQenterPipelineMode(handle_) == 1, "the copy has ended");
+  if (has_failed_) throw failure();
+  const std::string_view count = PQcmdTuples(answer.get());
+  int64_t rows = 0;
+  std::from_chars(count.data(), count.data() + count.size(), rows);
+  return rows;
+}
+
 // Transactions
 
 void Connection::BeginReading() {
@@ -577,7 +616,6 @@ void Connection::Flush() {
 // Reads all that is due. Throws the first failure among it.
 void Connection::Collect() {
   if (due_.back().kind != Due::Kind::kSync) Sync();
-  // A process that was stopped meanwhile reads the answer long after it was given.
   const int64_t asked_ms = clock_.MonotonicMs();
   has_failed_ = false;
   Flush();
@@ -590,7 +628,7 @@ void Connection::Collect() {
     while (NextResult(due.sql)) continue;  // until the end of this command's answers
   }
   // The last words of a server that ends the session are an answer too.
-  if (answered_ms_ && !has_failed_) *answered_ms_ = asked_ms;
+  if (lease_ && !has_failed_) lease_->Prolong(asked_ms, clock_.MonotonicMs());
   ++g_round_trips;
   if (has_failed_) throw failure();
 }
@@ -662,10 +700,13 @@ void Connection::NoteAnswer(const Due& due, Result result) {
     return;
   }
   if (status == PGRES_PIPELINE_ABORTED) return;  // behind one that has failed
+  NoteError(result.get(), due.sql);
+}
+
+void Connection::NoteError(const pg_result* result, std::string_view doing) {
   if (!result || PQstatus(handle_) == CONNECTION_BAD) Lose(PQerrorMessage(handle_));
-  const std::string_view state = Or(PQresultErrorField(result.get(), PG_DIAG_SQLSTATE), "");
-  NoteFailure(state, Or(PQresultErrorField(result.get(), PG_DIAG_MESSAGE_PRIMARY), "no message"),
-              due.sql);
+  const std::string_view state = Or(PQresultErrorField(result, PG_DIAG_SQLSTATE), "");
+  NoteFailure(state, Or(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY), "no message"), doing);
 }
 
 void Connection::NoteFailure(std::string_view state, std::string_view message,
@@ -703,6 +744,38 @@ Fault Connection::failure() const {
 
 bool Connection::MustRunAgain() const {
   return trouble_ != Trouble::kNone && StateOf(state_).next == Next::kAgain;
+}
+
+std::vector<std::string> Connection::HostsOf(const std::string& database) {
+  std::string hosts, ports;
+  PQconninfoOption* const options = PQconninfoParse(database.c_str(), nullptr);
+  for (PQconninfoOption* one = options; one && one->keyword; ++one) {
+    if (!one->val) continue;
+    const std::string_view word(one->keyword);
+    if (word == "host" || (word == "hostaddr" && hosts.empty())) hosts = one->val;
+    if (word == "port") ports = one->val;
+  }
+  PQconninfoFree(options);
+  std::vector<std::string> all;
+  std::string_view rest_hosts(hosts), rest_ports(ports);
+  while (!rest_hosts.empty()) {
+    const std::string_view host = rest_hosts.substr(0, rest_hosts.find(','));
+    rest_hosts.remove_prefix(std::min(host.size() + 1, rest_hosts.size()));
+    // One port is that of all of them.
+    const std::string_view port = rest_ports.substr(0, rest_ports.find(','));
+    if (port.size() < rest_ports.size()) rest_ports.remove_prefix(port.size() + 1);
+    all.push_back(std::string(host) + ":" + std::string(port.empty() ? kDefaultPort : port));
+  }
+  return all;
+}
+
+std::string Connection::PasswordVerifier(const std::string& user, const std::string& password) {
+  char* const made =
+      PQencryptPasswordConn(handle_, password.c_str(), user.c_str(), "scram-sha-256");
+  if (!made) throw Fault(Fault::Kind::kInternal, "libpq cannot make a verifier of the password");
+  std::string verifier = made;
+  PQfreemem(made);
+  return verifier;
 }
 
 uint64_t Connection::RoundTrips() { return g_round_trips; }

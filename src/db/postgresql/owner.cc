@@ -12,7 +12,13 @@ constexpr int kLockClass = 0x434d4441;
 
 constexpr Sql kRead = R"sql(SELECT term, commits, host FROM owner)sql";
 constexpr Sql kTakeOver = R"sql(
-    UPDATE owner SET term = term + 1, host = $1 RETURNING term, commits, host
+    UPDATE owner SET term = term + 1, host = $1,
+      timeline = CASE WHEN $2 = '' THEN timeline ELSE $2 END
+    RETURNING term, commits, host
+    )sql";
+constexpr Sql kTimeline = R"sql(UPDATE owner SET timeline = $1)sql";
+constexpr Sql kThisTimeline = R"sql(
+    UPDATE owner SET timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
     )sql";
 // In another term there is no row, and the division by zero fails.
 constexpr Sql kNumber = R"sql(
@@ -54,11 +60,22 @@ class Taken {
   Statement& statement_;
 };
 
+// To a table of a program that did not keep it.
+void AddTimeline(Connection& connection) {
+  const int64_t found = connection.Integer(
+      "SELECT count(*) FROM pg_attribute WHERE attrelid = 'owner'::regclass "
+      "AND attname = 'timeline'");
+  if (found == 0) {
+    connection.Execute("ALTER TABLE owner ADD COLUMN timeline TEXT NOT NULL DEFAULT ''");
+  }
+}
+
 }  // namespace
 
 void CreateOwnTables(Connection& connection) {
   connection.Execute(
-      "CREATE TABLE owner (term BIGINT NOT NULL, commits BIGINT NOT NULL, host TEXT NOT NULL)");
+      "CREATE TABLE owner (term BIGINT NOT NULL, commits BIGINT NOT NULL, host TEXT NOT NULL, "
+      "timeline TEXT NOT NULL DEFAULT '')");
   connection.Execute("CREATE UNIQUE INDEX owner_one ON owner ((true))");
   connection.Execute("CREATE TABLE schema_version (version BIGINT NOT NULL)");
   connection.Execute("CREATE UNIQUE INDEX schema_version_one ON schema_version ((true))");
@@ -70,7 +87,10 @@ void MakeOwnTables(Connection& connection, const Settings& settings) {
   const bool has_schema =
       connection.Integer("SELECT count(*) FROM pg_namespace WHERE nspname = " + named) > 0;
   const bool has_owner = has_schema && connection.Text("SELECT to_regclass('owner')") != "";
-  if (has_owner) return;
+  if (has_owner) {
+    AddTimeline(connection);
+    return;
+  }
   if (has_schema &&
       connection.Integer("SELECT count(*) FROM pg_tables WHERE schemaname = " + named) > 0) {
     throw Fault(Fault::Kind::kInternal, "the schema " + schema +
@@ -123,12 +143,23 @@ std::optional<OwnerNote> FindOwner(const Settings& settings, const Clock& clock)
                    .server = connection.host()};
 }
 
-Owner BecomeOwner(Connection& connection) {
+std::string ReadOwnersTimeline(Connection& connection) {
+  return connection.Text("SELECT timeline FROM owner");
+}
+
+Owner BecomeOwner(Connection& connection, const std::string& timeline) {
   connection.BeginWriting();
-  const Owner owner = Taken(connection, kTakeOver, {HostName()}).ReadRow();
+  const Owner owner = Taken(connection, kTakeOver, {HostName(), timeline}).ReadRow();
   if (!connection.Commit()) throw connection.failure();
   return owner;
 }
+
+void SendTimeline(Connection& connection, const std::string& timeline) {
+  Taken taken(connection, kTimeline, {timeline});
+  connection.Finish(taken.statement());
+}
+
+void NoteTimeline(Tx& tx) { tx.Run(kThisTimeline); }
 
 void SendCommitNumber(Connection& connection, int64_t term, int64_t commits) {
   Taken taken(connection, kNumber, {term, commits});

@@ -22,6 +22,9 @@ constexpr int64_t kVersionMin = 150'000;
 constexpr std::chrono::milliseconds kBetweenTries{100};
 // After a transaction that is known to have failed, its callers are told so at last.
 constexpr int64_t kRecoverMaxMs = 10'000;
+constexpr const char* kSuperseded =
+    "the database server is a former primary: another host of the setting `database` has taken its "
+    "place";
 
 }  // namespace
 
@@ -55,7 +58,7 @@ Upkeep::Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbea
           },
           settings.MetricLabels()) {
   connected_ms_ = clock_.MonotonicMs();
-  connection_->NoteAnswersIn(answered_ms_);
+  connection_->ProlongWithAnswers(lease_);
   if (!settings_.is_guest) {
     round_trips_gauge_.emplace(metrics, "comanda_db_round_trips_total",
                                "How often the process has waited for the database server.",
@@ -67,21 +70,32 @@ Upkeep::Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbea
     NoteOwner(*connection_);
     throw OwnedByAnother(note());
   }
+  if (IsSuperseded(*connection_, ReadTimeline(*connection_))) {
+    throw Fault(Fault::Kind::kUnavailable, kSuperseded);
+  }
   Migrate(*connection_, settings_, heartbeat_);
   RequireCatalogue(*connection_, settings_);
-  const std::string timeline = ReadTimeline(*connection_);
-  const Owner owner = BecomeOwner(*connection_);
-  term_ = owner.term;
-  commits_ = owner.commits;
-  if (settings_.standby_note) {
-    const OwnerNote& seen = *settings_.standby_note;
-    went_back_ = commits_ < seen.commits || (seen.timeline != timeline && commits_ != seen.commits);
-  }
+  timeline_ = ReadTimeline(*connection_);
+  commits_ = ReadOwner(*connection_).commits;
+  went_back_ = MayHaveLost(ReadOwnersTimeline(*connection_));
+  const int64_t asked_ms = clock_.MonotonicMs();
+  term_ = BecomeOwner(*connection_, went_back_ ? "" : timeline_).term;
+  lease_.Renew(asked_ms);
   NoteOwner(*connection_);
   SayWhatItMeets();
   identity_ = connection_->Text(
       "SELECT (SELECT system_identifier FROM pg_control_system()) || ' ' || "
       "CAST(CAST(current_schema() AS regnamespace) AS oid)");
+}
+
+// Whether this take-over may be behind what the former owner acknowledged. On another timeline than
+// before, nobody knows, unless the newest commit was seen: the standby that became the primary, or
+// the backup that was restored, may have been short of some.
+bool Upkeep::MayHaveLost(const std::string& owners_timeline) const {
+  const std::optional<OwnerNote>& seen = settings_.standby_note;
+  if (seen && commits_ < seen->commits) return true;
+  const std::string& before = seen ? seen->timeline : owners_timeline;
+  return !before.empty() && before != timeline_ && !(seen && seen->commits == commits_);
 }
 
 std::unique_ptr<Connection> Upkeep::Connect() {
@@ -193,6 +207,7 @@ void Upkeep::Begin() {
 
 void Upkeep::Commit() {
   const int64_t number = commits_ + 1;
+  const int64_t asked_ms = clock_.MonotonicMs();
   bool is_committed = false;
   try {
     SendCommitNumber(*connection_, term_, number);
@@ -207,7 +222,11 @@ void Upkeep::Commit() {
   if (!is_committed) throw connection_->failure();
   connection_->RequireTransaction(false);
   commits_ = number;
-  if (connection_->TakeWarning()) Confirm();
+  if (connection_->TakeWarning() || clock_.MonotonicMs() - asked_ms >= Lease::kMs) {
+    Confirm();
+  } else {
+    lease_.Renew(asked_ms);
+  }
   {
     const std::lock_guard lock(mutex_);
     note_.commits = number;
@@ -233,17 +252,48 @@ bool Upkeep::FindOut(int64_t commits) {
   return is_done;
 }
 
+// Whether a commit of nothing gets through: the server is the primary, and the standby has all that
+// was committed before. The log goes there in order.
+bool Upkeep::Prove(Connection& connection, int64_t commits, const std::string& new_timeline) {
+  const int64_t asked_ms = clock_.MonotonicMs();
+  connection.TakeWarning();
+  connection.BeginWriting();
+  if (!new_timeline.empty()) SendTimeline(connection, new_timeline);
+  SendCommitNumber(connection, term_, commits);
+  if (!connection.Commit() || connection.TakeWarning()) return false;
+  if (clock_.MonotonicMs() - asked_ms >= Lease::kMs) return false;
+  lease_.Renew(asked_ms);
+  return true;
+}
+
+// Whether another host says that it is the primary, of a later history than this server's. Where
+// commits wait for no standby, a former primary that hung and wakes goes on as if it still were the
+// primary. Hosts that cannot be reached, and standbys, say nothing.
+bool Upkeep::IsSuperseded(const Connection& connection, const std::string& timeline) const {
+  for (const std::string& host : Connection::HostsOf(settings_.database)) {
+    if (host == connection.host()) continue;
+    Settings other = settings_;
+    other.server_of_writer = [&host] { return host; };
+    try {
+      Connection there(other, Connection::Role::kReader, clock_);
+      if (ReadTimeline(there) > timeline) return true;
+    } catch (const Fault&) {
+    }
+    heartbeat_.Beat();
+  }
+  return false;
+}
+
 // A commit that may be on this server alone is acknowledged once another one behind it is on the
-// standby: the log goes there in order.
+// standby.
 void Upkeep::Confirm() {
+  // Asked first, since hosts that are dead answer so late that the lease would run out meanwhile.
+  if (IsSuperseded(*connection_, timeline_)) EndProcess(kSuperseded);
   const int64_t until_ms = clock_.MonotonicMs() + kUnknownMaxMs;
   while (clock_.MonotonicMs() < until_ms) {
     heartbeat_.Beat();
     try {
-      connection_->TakeWarning();
-      connection_->BeginWriting();
-      SendCommitNumber(*connection_, term_, commits_);
-      if (connection_->Commit() && !connection_->TakeWarning()) return;
+      if (Prove(*connection_, commits_)) return;
     } catch (const Fault&) {
       if (IsNotOwner(*connection_)) EndProcess("another process has become the owner");
       if (!connection_->is_lost()) connection_->Rollback();
@@ -305,19 +355,17 @@ bool Upkeep::TryConnect() {
       if (settings_.note_went_back) settings_.note_went_back(commits_);
       EndProcess("the database went back: commits that were acknowledged are missing");
     }
-    // A former primary that hung and wakes takes locks and is read, but its standbys are gone: it
-    // does not get through with a commit.
-    const int64_t asked_ms = clock_.MonotonicMs();
-    fresh->TakeWarning();
-    fresh->BeginWriting();
-    SendCommitNumber(*fresh, term_, owner.commits);
-    if (!fresh->Commit() || fresh->TakeWarning()) return false;
+    // A former primary that hung and wakes takes locks and is read. Its standbys are gone, and it
+    // does not get through with a commit, unless it waits for none.
+    const std::string timeline = ReadTimeline(*fresh);
+    if (timeline == timeline_ && IsSuperseded(*fresh, timeline)) return false;
+    if (!Prove(*fresh, owner.commits, went_back_ ? "" : timeline)) return false;
     connection_ = std::move(fresh);
     commits_ = owner.commits;
+    timeline_ = timeline;
     // The lease is the owner's: a connection without the lock does not prolong it.
-    connection_->NoteAnswersIn(answered_ms_);
-    answered_ms_ = asked_ms;
-    connected_ms_ = asked_ms;
+    connection_->ProlongWithAnswers(lease_);
+    connected_ms_ = clock_.MonotonicMs();
     const std::lock_guard lock(mutex_);
     note_.server = connection_->host();
   } catch (const Fault& fault) {
@@ -363,9 +411,9 @@ void Upkeep::WhenIdle(int64_t) {
   asked_ms_ = now_ms;
   try {
     connection_->ClearTrouble();
-    connection_->Execute("SELECT 1");
-    AfterGroup();
+    if (Prove(*connection_, commits_)) AfterGroup();
   } catch (const Fault& fault) {
+    if (IsNotOwner(*connection_)) EndProcess("another process has become the owner");
     log::Error("the database does not answer",
                {{"database", settings_.SchemaName()}, {"cause", fault.cause}});
     Recover(connection_->trouble());
@@ -433,7 +481,7 @@ void Upkeep::RefuseWrites(const std::string& why, bool) {
   log::Error("the database is damaged and takes no more writes", {{"found", why}});
 }
 
-bool Upkeep::IsServing() const { return clock_.MonotonicMs() - answered_ms_ < kLeaseMs; }
+bool Upkeep::IsServing() const { return lease_.Holds(clock_.MonotonicMs()); }
 
 void Upkeep::EndProcess(const std::string& why) {
   log::Error("ending the process, to start again as the standby",

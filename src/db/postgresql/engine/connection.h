@@ -30,6 +30,7 @@
 #include "db/settings.h"
 #include "db/sql.h"
 #include "db/trouble.h"
+#include "db/postgresql/lease.h"
 
 struct pg_conn;
 struct pg_result;
@@ -117,6 +118,11 @@ class Connection {
   // every second.
   void RunScript(std::string_view statement, const std::function<void()>& beat = {});
 
+  // Runs COPY … FROM STDIN in the open transaction, which may take as long as it likes: sends what
+  // `next` returns until that is empty. Returns how many rows the server has taken. What `next`
+  // throws closes the connection. Fault as Step().
+  int64_t CopyIn(std::string_view sql, const std::function<std::string_view()>& next);
+
   // Begins a transaction that only reads, all of one state, and clears the trouble. Sent with the
   // first statement.
   void BeginReading();
@@ -172,11 +178,13 @@ class Connection {
   bool TakeWarning();
   // The host and the port that answered, for people.
   const std::string& host() const { return host_; }
-  // From now on the time of each answer is kept there; it outlives the connection.
-  void NoteAnswersIn(std::atomic<int64_t>& answered_ms) {
-    answered_ms_ = &answered_ms;
-    answered_ms = clock_.MonotonicMs();
-  }
+  // From now on each answer prolongs that lease, which outlives the connection.
+  void ProlongWithAnswers(Lease& lease) { lease_ = &lease; }
+  // The hosts of a setting `database`, in its order, each as host() would have it.
+  static std::vector<std::string> HostsOf(const std::string& database);
+  // What the server keeps of the password of that user, by which it knows the password again: made
+  // here, so that the password itself is in no statement. Only of a live connection.
+  std::string PasswordVerifier(const std::string& user, const std::string& password);
   // How often the connections of this process have waited for the server.
   static uint64_t RoundTrips();
 
@@ -209,6 +217,7 @@ class Connection {
   void Receive(std::string_view doing);
   void Await(short events);
   void NoteAnswer(const Due& due, Result result);
+  void NoteError(const pg_result* result, std::string_view doing);
   void NoteFailure(std::string_view state, std::string_view message, std::string_view doing);
   [[noreturn]] void Lose(std::string_view why);
   void Close() noexcept;
@@ -229,7 +238,7 @@ class Connection {
   std::deque<Due> due_;
   std::string last_tag_;  // of the last command that was answered
   std::function<void()> beat_;
-  std::atomic<int64_t>* answered_ms_ = nullptr;
+  Lease* lease_ = nullptr;
   uint64_t uses_ = 0;
   int running_ = 0;
   bool in_transaction_ = false;
