@@ -182,15 +182,27 @@ bool App::RefuseWithoutDatabase(wire::Exchange& exchange) {
   return true;
 }
 
+// Looks again behind the handler, which may have been stopped half-way, with the whole process or
+// its database server: what it says is then from before another one took over. A write that says it
+// is done gets no answer: a refusal would say that it is not.
+void App::HandleWithDatabase(wire::Exchange& exchange, const wire::Handler& handle) {
+  if (RefuseWithoutDatabase(exchange)) return;
+  handle(exchange);
+  const bool says_done = !wire::IsRead(exchange.request.method) && exchange.response.status < 400;
+  if (says_done && !live_.environment().database().IsServing()) throw wire::NoAnswer();
+  RefuseWithoutDatabase(exchange);
+}
+
 wire::Handler App::LiveHandler() {
   return [this](wire::Exchange& exchange) {
-    if (!RefuseWithoutDatabase(exchange)) live_.dispatcher().Handle(exchange);
+    HandleWithDatabase(exchange,
+                       [this](wire::Exchange& inner) { live_.dispatcher().Handle(inner); });
   };
 }
 
 wire::Handler App::SandboxHandler() {
   return [this](wire::Exchange& exchange) {
-    if (!RefuseWithoutDatabase(exchange)) sandbox_.Handle(exchange);
+    HandleWithDatabase(exchange, [this](wire::Exchange& inner) { sandbox_.Handle(inner); });
   };
 }
 
@@ -263,6 +275,9 @@ std::unique_ptr<wire::Server> App::Listen(Role role, const std::vector<Listener>
                 .name = is_live ? "https" : "https-test",
                 .host_allowed = [this](std::string_view host) { return HostAllowed(host); }};
   settings.errors_base = options_.errors_base;
+  for (const std::string& range : options_.proxy_networks) {
+    settings.proxies.push_back(*AddressRange::Parse(range));
+  }
   settings.heartbeats = &heartbeats_;
   settings.leaves_connections_waiting = ops::UnderSystemd();
   for (const Listener& listener : taken) settings.listeners.push_back(listener.fd.get());

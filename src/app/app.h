@@ -78,6 +78,7 @@ class App {
   std::unique_ptr<wire::Server> Listen(Role role, const std::vector<Listener>& taken);
   // What the servers call for each request. Any thread.
   bool RefuseWithoutDatabase(wire::Exchange& exchange);  // true where it answered
+  void HandleWithDatabase(wire::Exchange& exchange, const wire::Handler& handle);
   wire::Handler LiveHandler();
   wire::Handler SandboxHandler();
   std::unique_ptr<Instance> OpenSandbox(const Upgrading& upgrading);

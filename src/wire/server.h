@@ -6,12 +6,14 @@
 // CivetWeb accepts connections on one thread and serves each of them on a worker thread of its own.
 // For each request the worker makes an Exchange, calls the handler with it and sends the response.
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/address.h"
 #include "base/time/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
@@ -45,13 +47,22 @@ struct ServerSettings {
   // Whether Host may carry this name or address (lower case, without port and brackets). Called by
   // every worker; empty: Host may carry any.
   std::function<bool(std::string_view host)> host_allowed;
+  // The operator's proxies, which tell the addresses of their clients (wire/forwarded.h).
+  std::vector<AddressRange> proxies = {};
   std::string errors_base;  // the URL that the `type` of problem documents begins with
   Timeouts timeouts = {};
   Heartbeats* heartbeats = nullptr;  // null: nobody watches the accepting thread
 };
 
+// Thrown by a handler whose answer is not to be sent: it may be wrong by now, and a refusal would
+// be wrong too.
+struct NoAnswer : std::exception {
+  const char* what() const noexcept override { return "the answer may be wrong by now"; }
+};
+
 // Answers a request: fills in exchange.response. Called on worker threads, several at a time. May
-// block. Must throw nothing but std::bad_alloc: the connection is then closed without an answer.
+// block. Must throw nothing but NoAnswer and std::bad_alloc: the connection is then closed without
+// an answer.
 using Handler = std::function<void(Exchange& exchange)>;
 
 class Server {

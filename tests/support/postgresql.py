@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -52,7 +53,10 @@ def connect(directory, database, user, **named):
 
 
 class Server:
-    def __init__(self):
+    """`options` are further words for `postgres`, `hba` the text of pg_hba.conf in place of "trust". `copy_of`: a standby of that
+    server, until promote()."""
+
+    def __init__(self, options=(), hba=None, copy_of=None):
         self.directory = tempfile.mkdtemp(prefix="comanda-pg-")
         os.chmod(self.directory, 0o755)
         as_user = {}
@@ -60,23 +64,30 @@ class Server:
             shutil.chown(self.directory, USER)
             as_user = {"user": USER, "group": USER, "extra_groups": []}
         how = {"cwd": "/", "env": {**os.environ, "LC_ALL": "C", "DIRECTORY": self.directory}, **as_user}
-        data = self.directory + "/data"
+        self.data = data = self.directory + "/data"
+        self.how, self.is_stopped = how, False
+        words = ["initdb", "-D", data, "-A", "trust", "-U", USER, "-E", "UTF8", "--locale=C", "--no-sync"]
+        if copy_of:
+            words = ["pg_basebackup", "-D", data, "-h", copy_of.directory, "-U", USER, "-R", "-c", "fast", "--no-sync"]
         try:
-            made = subprocess.run([programs() / "initdb", "-D", data, "-A", "trust", "-U", USER, "-E", "UTF8", "--locale=C",
-                                   "--no-sync"], **how, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            made = subprocess.run([programs() / words[0], *words[1:]], **how, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                   timeout=PATIENCE_S * 10)
             assert made.returncode == 0, made.stdout
         except BaseException:
             shutil.rmtree(self.directory)
             raise
+        if hba:
+            pathlib.Path(data, "pg_hba.conf").write_text(hba)
+        self.options = ["-k", self.directory, "-c", "listen_addresses=", "-c", f"max_connections={CONNECTIONS_MAX}", "-c",
+                        "max_wal_size=512MB", *options]
         # In a session of its own: Ctrl-C is for pytest, which then ends.
         self.shell = subprocess.Popen(
-            ["sh", "-c", SHELL, "sh", programs() / "postgres", "-D", data, "-k", self.directory, "-c", "listen_addresses=",
-             "-c", f"max_connections={CONNECTIONS_MAX}", "-c", "max_wal_size=512MB"],
+            ["sh", "-c", SHELL, "sh", programs() / "postgres", "-D", data, *self.options],
             **how, stdin=subprocess.PIPE, start_new_session=True)
         try:
             with_admin = wait_until(self._answers, self.log_text)
-            with_admin.cursor().execute(f"CREATE ROLE {ROLE} LOGIN IN ROLE pg_monitor")
+            if not copy_of:
+                with_admin.cursor().execute(f"CREATE ROLE {ROLE} LOGIN IN ROLE pg_monitor")
             with_admin.close()
         except BaseException:
             self.close()
@@ -88,10 +99,33 @@ class Server:
         except psycopg2.OperationalError:
             return None
 
+    def promote(self):
+        """A standby becomes a primary, of another timeline."""
+        assert _as_admin(self.directory, "SELECT pg_promote()") == [(True,)]
+
     def log_text(self):
         return pathlib.Path(self.directory, "log").read_text(errors="replace")
 
+    def run(self, *words):
+        """A program of its user, in its data directory; what it said."""
+        done = subprocess.run([str(word) for word in words], **{**self.how, "cwd": self.data}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=PATIENCE_S * 4)
+        assert done.returncode == 0, (words, done.stdout)
+        return done.stdout
+
+    def stop(self):
+        """Its directory stays, until close()."""
+        self.run(programs() / "pg_ctl", "-D", self.data, "-m", "fast", "-w", "stop")
+        self.is_stopped = True
+
+    def start_again(self):
+        self.run(programs() / "pg_ctl", "-D", self.data, "-w", "-t", "120", "-l", self.directory + "/log", "-o",
+                 " ".join(shlex.quote(word) for word in self.options), "start")
+
     def close(self):
+        if self.is_stopped:  # the shell does not know the one that was started again
+            with contextlib.suppress(AssertionError):
+                self.run(programs() / "pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
         self.shell.stdin.close()
         self.shell.wait(PATIENCE_S)
 

@@ -7,6 +7,7 @@
 //   term     how often the database was taken over; each owner has its own
 //   commits  how many transactions were committed; a part of each of them
 //   host     the machine of the owner, for people
+//   timeline the history of the server that the owner writes to (ReadTimeline)
 //
 // Three things follow. An owner that lost its lock without knowing it cannot commit: its term is
 // not in the row. Whether a commit whose answer was lost is done is read in the row. A database
@@ -19,6 +20,7 @@
 #include <string>
 
 #include "db/health.h"
+#include "db/session.h"
 #include "db/settings.h"
 #include "engine/connection.h"
 
@@ -37,6 +39,9 @@ bool HasOwnTables(const Settings& settings, const Clock& clock);
 // False where another process has the lock. It goes with the connection.
 bool TryLock(Connection& connection, const Settings& settings);
 
+// Whether a process has it. On any connection to the server.
+bool IsLocked(Connection& connection, const Settings& settings);
+
 struct Owner {
   int64_t term = 0;
   int64_t commits = 0;
@@ -48,8 +53,16 @@ Owner ReadOwner(Connection& connection);
 // server is restored to an earlier moment.
 std::string ReadTimeline(Connection& connection);
 
-// The next term, in a transaction of its own.
-Owner BecomeOwner(Connection& connection);
+// The timeline that the last owner wrote to; empty where it has not said so.
+std::string ReadOwnersTimeline(Connection& connection);
+
+// The next term, in a transaction of its own, on that timeline. Where it is empty, the former one
+// stays in the row until NoteTimeline().
+Owner BecomeOwner(Connection& connection, const std::string& timeline);
+// Sends the timeline of an owner that has reconnected to another one, in its transaction.
+void SendTimeline(Connection& connection, const std::string& timeline);
+// The same in a job: what follows from the new timeline is done, in that transaction.
+void NoteTimeline(Tx& tx);
 
 // Sends what makes a transaction the owner's, as its last statement: it fails in another term, and
 // the server then refuses the COMMIT behind it.

@@ -12,6 +12,7 @@
 #include "db/postgresql/migrate.h"
 #include "db/postgresql/owner.h"
 #include "db/postgresql/states.h"
+#include "db/postgresql/status.h"
 
 namespace comanda::db {
 namespace {
@@ -21,6 +22,10 @@ constexpr int64_t kVersionMin = 150'000;
 constexpr std::chrono::milliseconds kBetweenTries{100};
 // After a transaction that is known to have failed, its callers are told so at last.
 constexpr int64_t kRecoverMaxMs = 10'000;
+constexpr const char* kTwoPrimaries =
+    "another host of the setting `database` says as well that it is the primary, and this one "
+    "waits "
+    "for no standby";
 
 }  // namespace
 
@@ -43,8 +48,18 @@ Upkeep::Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbea
       connection_(Connect()),
       term_gauge_(
           metrics, "comanda_db_term", "How often the database was taken over by a process.",
-          [this] { return static_cast<double>(note().term); }, settings.MetricLabels()) {
-  connection_->NoteAnswersIn(answered_ms_);
+          [this] { return static_cast<double>(note().term); }, settings.MetricLabels()),
+      connected_gauge_(
+          metrics, "comanda_db_connected_seconds",
+          "How long the writer has had its connection; 0: it has none.",
+          [this] {
+            const std::lock_guard lock(mutex_);
+            const int64_t since_ms = clock_.MonotonicMs() - connected_ms_;
+            return reconnecting_ ? 0.0 : static_cast<double>(since_ms) / 1'000;
+          },
+          settings.MetricLabels()) {
+  connected_ms_ = clock_.MonotonicMs();
+  connection_->ProlongWithAnswers(lease_);
   if (!settings_.is_guest) {
     round_trips_gauge_.emplace(metrics, "comanda_db_round_trips_total",
                                "How often the process has waited for the database server.",
@@ -56,20 +71,34 @@ Upkeep::Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbea
     NoteOwner(*connection_);
     throw OwnedByAnother(note());
   }
+  if (!MayBePrimary(*connection_)) throw Fault(Fault::Kind::kUnavailable, kTwoPrimaries);
   Migrate(*connection_, settings_, heartbeat_);
   RequireCatalogue(*connection_, settings_);
-  const std::string timeline = ReadTimeline(*connection_);
-  const Owner owner = BecomeOwner(*connection_);
-  term_ = owner.term;
-  commits_ = owner.commits;
-  if (settings_.standby_note) {
-    const OwnerNote& seen = *settings_.standby_note;
-    went_back_ = commits_ < seen.commits || (seen.timeline != timeline && commits_ != seen.commits);
+  timeline_ = ReadTimeline(*connection_);
+  commits_ = ReadOwner(*connection_).commits;
+  went_back_ = MayHaveLost(ReadOwnersTimeline(*connection_));
+  const int64_t asked_ms = clock_.MonotonicMs();
+  connection_->TakeWarning();
+  term_ = BecomeOwner(*connection_, went_back_ ? "" : timeline_).term;
+  if (connection_->TakeWarning()) {
+    throw Fault(Fault::Kind::kUnavailable, "a commit does not reach the standby of the database");
   }
+  lease_.Renew(asked_ms);
   NoteOwner(*connection_);
+  SayWhatItMeets();
   identity_ = connection_->Text(
       "SELECT (SELECT system_identifier FROM pg_control_system()) || ' ' || "
       "CAST(CAST(current_schema() AS regnamespace) AS oid)");
+}
+
+// Whether this take-over may be behind what the former owner acknowledged. On another timeline than
+// before, nobody knows, unless the newest commit was seen: the standby that became the primary, or
+// the backup that was restored, may have been short of some.
+bool Upkeep::MayHaveLost(const std::string& owners_timeline) const {
+  const std::optional<OwnerNote>& seen = settings_.standby_note;
+  if (seen && commits_ < seen->commits) return true;
+  const std::string& before = seen ? seen->timeline : owners_timeline;
+  return !before.empty() && before != timeline_ && !(seen && seen->commits == commits_);
 }
 
 std::unique_ptr<Connection> Upkeep::Connect() {
@@ -124,6 +153,40 @@ void Upkeep::NoteOwner(Connection& connection) {
            .server = connection.host()};
 }
 
+// To the log, once; the standbys are those of the whole server.
+void Upkeep::SayWhatItMeets() {
+  constexpr int kOthers = 2;  // the writer, and the checks of the rows
+  log::Notice(
+      "connected to the database",
+      {{"database", settings_.SchemaName()},
+       {"host", connection_->host()},
+       {"connections_at_most", settings_.readers_max + kOthers},
+       {"max_connections", connection_->Integer("SELECT current_setting('max_connections')")}});
+  if (settings_.is_guest) return;
+  NoteStandbys();
+  const std::optional<StandbyCounts> standbys = note().standbys;
+  if (!standbys) {
+    log::Warning(
+        "the user of the database may not see its standbys, which are not shown: GRANT pg_monitor "
+        "to it",
+        {{"host", connection_->host()}});
+  } else if (standbys->in_sync == 0) {
+    log::Warning(
+        "no standby of the database is synchronous: what was acknowledged is lost with this server",
+        {{"host", connection_->host()}, {"standbys", standbys->all}});
+  }
+}
+
+void Upkeep::NoteStandbys() {
+  std::optional<StandbyCounts> standbys;
+  try {
+    standbys = CountStandbys(*connection_);
+  } catch (const Fault&) {  // the next job meets it too
+  }
+  const std::lock_guard lock(mutex_);
+  note_.standbys = standbys;
+}
+
 std::string Upkeep::identity() const { return identity_; }
 
 OwnerNote Upkeep::note() const {
@@ -147,6 +210,7 @@ void Upkeep::Begin() {
 
 void Upkeep::Commit() {
   const int64_t number = commits_ + 1;
+  const int64_t asked_ms = clock_.MonotonicMs();
   bool is_committed = false;
   try {
     SendCommitNumber(*connection_, term_, number);
@@ -161,7 +225,11 @@ void Upkeep::Commit() {
   if (!is_committed) throw connection_->failure();
   connection_->RequireTransaction(false);
   commits_ = number;
-  if (connection_->TakeWarning()) Confirm();
+  if (connection_->TakeWarning() || clock_.MonotonicMs() - asked_ms >= Lease::kMs) {
+    Confirm();
+  } else {
+    lease_.Renew(asked_ms);
+  }
   {
     const std::lock_guard lock(mutex_);
     note_.commits = number;
@@ -187,17 +255,54 @@ bool Upkeep::FindOut(int64_t commits) {
   return is_done;
 }
 
+// Whether a commit of nothing gets through: the server is the primary, and the standby has all that
+// was committed before. The log goes there in order.
+bool Upkeep::Prove(Connection& connection, int64_t commits, const std::string& new_timeline) {
+  const int64_t asked_ms = clock_.MonotonicMs();
+  connection.TakeWarning();
+  connection.BeginWriting();
+  if (!new_timeline.empty()) SendTimeline(connection, new_timeline);
+  SendCommitNumber(connection, term_, commits);
+  if (!connection.Commit() || connection.TakeWarning()) return false;
+  if (clock_.MonotonicMs() - asked_ms >= Lease::kMs) return false;
+  lease_.Renew(asked_ms);
+  return true;
+}
+
+// Whether this server may be the primary, as far as can be told before a commit of it has ended.
+// Two hosts say so where a former primary hung and wakes, or where somebody has promoted a standby
+// by hand. The one that was elected waits for a standby, sooner or later; the other one's commits
+// do not end, or wait for nothing and are lost. Hosts that cannot be reached, and standbys, say
+// nothing.
+bool Upkeep::MayBePrimary(Connection& connection) const {
+  if (!connection.Text("SELECT current_setting('synchronous_standby_names')").empty()) return true;
+  for (const std::string& host : Connection::HostsOf(settings_.database)) {
+    if (host == connection.host()) continue;
+    Settings other = settings_;
+    other.server_of_writer = [&host] { return host; };
+    try {
+      const Connection there(other, Connection::Role::kReader, clock_);
+      log::Warning("two database servers say that they are the primary",
+                   {{"host", connection.host()}, {"other", there.host()}});
+      return false;
+    } catch (const Fault&) {  // a standby, or not reachable
+    }
+    heartbeat_.Beat();
+  }
+  return true;
+}
+
 // A commit that may be on this server alone is acknowledged once another one behind it is on the
-// standby: the log goes there in order.
+// standby.
 void Upkeep::Confirm() {
+  bool is_asked = false;  // once, since hosts that are dead answer late
   const int64_t until_ms = clock_.MonotonicMs() + kUnknownMaxMs;
   while (clock_.MonotonicMs() < until_ms) {
     heartbeat_.Beat();
     try {
-      connection_->TakeWarning();
-      connection_->BeginWriting();
-      SendCommitNumber(*connection_, term_, commits_);
-      if (connection_->Commit() && !connection_->TakeWarning()) return;
+      if (!is_asked && !MayBePrimary(*connection_)) EndProcess(kTwoPrimaries);
+      is_asked = true;
+      if (Prove(*connection_, commits_)) return;
     } catch (const Fault&) {
       if (IsNotOwner(*connection_)) EndProcess("another process has become the owner");
       if (!connection_->is_lost()) connection_->Rollback();
@@ -233,6 +338,7 @@ void Upkeep::Recover(Trouble trouble) {
     if (trouble == Trouble::kFull) BecomeFull();
     return;
   }
+  connection_->Close();  // it may live, and its session has the lock
   Refuse(Fault::Kind::kUnavailable, "the connection to the database is lost");
   const int64_t until_ms = clock_.MonotonicMs() + kRecoverMaxMs;
   while (!TryConnect()) {
@@ -259,18 +365,17 @@ bool Upkeep::TryConnect() {
       if (settings_.note_went_back) settings_.note_went_back(commits_);
       EndProcess("the database went back: commits that were acknowledged are missing");
     }
-    // A former primary that hung and wakes takes locks and is read, but its standbys are gone: it
-    // does not get through with a commit.
-    const int64_t asked_ms = clock_.MonotonicMs();
-    fresh->TakeWarning();
-    fresh->BeginWriting();
-    SendCommitNumber(*fresh, term_, owner.commits);
-    if (!fresh->Commit() || fresh->TakeWarning()) return false;
+    // A former primary that hung and wakes takes locks and is read. Its standbys are gone, and it
+    // does not get through with a commit, unless it waits for none.
+    const std::string timeline = ReadTimeline(*fresh);
+    if (!MayBePrimary(*fresh)) return false;
+    if (!Prove(*fresh, owner.commits, went_back_ ? "" : timeline)) return false;
     connection_ = std::move(fresh);
     commits_ = owner.commits;
+    timeline_ = timeline;
     // The lease is the owner's: a connection without the lock does not prolong it.
-    connection_->NoteAnswersIn(answered_ms_);
-    answered_ms_ = asked_ms;
+    connection_->ProlongWithAnswers(lease_);
+    connected_ms_ = clock_.MonotonicMs();
     const std::lock_guard lock(mutex_);
     note_.server = connection_->host();
   } catch (const Fault& fault) {
@@ -301,7 +406,9 @@ void Upkeep::Refuse(Fault::Kind why, const std::string& reason) {
 }
 
 void Upkeep::AfterGroup() {
-  if (writable_ && clock_.MonotonicMs() - statistics_ms_ >= kStatisticsEveryMs) KeepStatistics();
+  if (!writable_ || clock_.MonotonicMs() - statistics_ms_ < kStatisticsEveryMs) return;
+  KeepStatistics();
+  if (!settings_.is_guest) NoteStandbys();
 }
 
 void Upkeep::WhenIdle(int64_t) {
@@ -314,9 +421,9 @@ void Upkeep::WhenIdle(int64_t) {
   asked_ms_ = now_ms;
   try {
     connection_->ClearTrouble();
-    connection_->Execute("SELECT 1");
-    AfterGroup();
+    if (Prove(*connection_, commits_)) AfterGroup();
   } catch (const Fault& fault) {
+    if (IsNotOwner(*connection_)) EndProcess("another process has become the owner");
     log::Error("the database does not answer",
                {{"database", settings_.SchemaName()}, {"cause", fault.cause}});
     Recover(connection_->trouble());
@@ -384,7 +491,7 @@ void Upkeep::RefuseWrites(const std::string& why, bool) {
   log::Error("the database is damaged and takes no more writes", {{"found", why}});
 }
 
-bool Upkeep::IsServing() const { return clock_.MonotonicMs() - answered_ms_ < kLeaseMs; }
+bool Upkeep::IsServing() const { return lease_.Holds(clock_.MonotonicMs()); }
 
 void Upkeep::EndProcess(const std::string& why) {
   log::Error("ending the process, to start again as the standby",

@@ -17,9 +17,12 @@
 // systemd to start it again as the standby, where another process has become the owner: what is
 // kept in memory (keys, counters, answers) is true only because nobody else writes.
 //
-// A lease: the server must have answered on the writer's connection within kLeaseMs, or nothing is
-// answered, from memory neither (IsServing). It is asked every kAskEveryMs where there is no job.
-// The lock of an owner that is cut off is freed by the server after 8 s at the earliest.
+// A lease (db/postgresql/lease.h): the server must have answered on the writer's connection within
+// five seconds, or nothing is answered, from memory neither (IsServing). It is asked every
+// kAskEveryMs where there is no job, by a commit. A COMMIT that is answered later than that counts
+// as one that may be on this server alone. Before such a commit is acknowledged, and where the
+// connection is new, the other hosts of the setting are asked whether one of them says as well that
+// it is the primary (MayBePrimary).
 //
 // Belongs to the writer's thread, but for the functions that say otherwise.
 
@@ -37,6 +40,7 @@
 #include "base/time/clock.h"
 #include "db/health.h"
 #include "db/settings.h"
+#include "db/postgresql/lease.h"
 #include "engine/connection.h"
 
 namespace comanda::db {
@@ -44,7 +48,6 @@ namespace comanda::db {
 class Upkeep {
  public:
   static constexpr int64_t kUnknownMaxMs = 30'000;
-  static constexpr int64_t kLeaseMs = 5'000;
   static constexpr int64_t kAskEveryMs = 2'000;
   static constexpr int64_t kTryEveryMs = 1'000;
   static constexpr int64_t kStatisticsEveryMs = 5'000;
@@ -107,6 +110,9 @@ class Upkeep {
   std::unique_ptr<Connection> Connect();
   void RequireServer(Connection& connection);
   bool TryConnect();
+  bool Prove(Connection& connection, int64_t commits, const std::string& new_timeline = "");
+  bool MayBePrimary(Connection& connection) const;
+  bool MayHaveLost(const std::string& owners_timeline) const;
   bool MustReconnect() const;
   bool FindOut(int64_t commits);
   void Confirm();
@@ -114,22 +120,26 @@ class Upkeep {
   void Refuse(Fault::Kind why, const std::string& reason);
   void NoteOwner(Connection& connection);
   void KeepStatistics();
+  void SayWhatItMeets();
+  void NoteStandbys();
   [[noreturn]] void EndProcess(const std::string& why);
 
   const Settings& settings_;
   const Clock& clock_;
   Heartbeat& heartbeat_;
   Metrics metrics_;
-  std::atomic<int64_t> answered_ms_{0};  // when the server last answered the writer
+  Lease lease_;
   std::unique_ptr<Connection> connection_;
   int64_t term_ = 0;
   int64_t commits_ = 0;
+  std::string timeline_;  // of the server that the writer is connected to
   bool went_back_ = false;
   bool writable_ = true;
   Fault::Kind why_not_ = Fault::Kind::kUnavailable;  // where not writable_
   int64_t tried_ms_ = 0;
   int64_t asked_ms_ = 0;
   int64_t statistics_ms_ = 0;
+  std::atomic<int64_t> connected_ms_{0};
   std::unordered_map<std::string, int64_t> analysed_rows_;  // by table
 
   mutable std::mutex mutex_;
@@ -139,6 +149,7 @@ class Upkeep {
   OwnerNote note_;             // guarded by mutex_
   std::string identity_;       // constant from the constructor on
   metrics::Gauge term_gauge_;
+  metrics::Gauge connected_gauge_;
   std::optional<metrics::Gauge> round_trips_gauge_;  // of the process, shown with the live database
 };
 
