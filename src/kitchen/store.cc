@@ -88,16 +88,17 @@ Line ReadLine(const auto& row) {
 // Lines come with their modifiers, one row each.
 void AddLines(db::Session& session, db::CompanyId company, std::span<Ticket> tickets) {
   static constexpr db::Sql kSelect = R"sql(
-      SELECT c.order_id, c.id, c.product_id, c.product_name, c.variant_name, c.quantity, c.comment,
-        c.kitchen_id, c.created_at, c.canceled_at, s.prepares, l.done_at, l.done_by, l.undone_moves,
-        m.modifier_id, m.name AS modifier_name, m.unit_quantity, m.group_name
-      FROM combo AS c
-      LEFT JOIN station AS s ON s.company_id = $1 AND s.id = c.kitchen_id
-      LEFT JOIN kitchen_line AS l ON l.company_id = $1 AND l.order_id = c.order_id
-        AND l.line_id = c.id
-      LEFT JOIN combo_modifier AS m ON m.company_id = $1 AND m.order_id = c.order_id
-        AND m.combo_position = c.position
-      WHERE c.company_id = $1
+      SELECT dish.order_id, dish.id, dish.product_id, dish.product_name, dish.variant_name,
+        dish.quantity, dish.comment, dish.kitchen_id, dish.created_at, dish.canceled_at, s.prepares,
+        l.done_at, l.done_by, l.undone_moves, m.modifier_id, m.name AS modifier_name,
+        m.unit_quantity, m.group_name
+      FROM combo AS dish
+      LEFT JOIN station AS s ON s.company_id = $1 AND s.id = dish.kitchen_id
+      LEFT JOIN kitchen_line AS l ON l.company_id = $1 AND l.order_id = dish.order_id
+        AND l.line_id = dish.id
+      LEFT JOIN combo_modifier AS m ON m.company_id = $1 AND m.order_id = dish.order_id
+        AND m.combo_position = dish.position
+      WHERE dish.company_id = $1
       )sql";
   if (tickets.empty()) return;
   std::unordered_map<std::string_view, Ticket*> by_id;
@@ -114,7 +115,8 @@ void AddLines(db::Session& session, db::CompanyId company, std::span<Ticket> tic
     }
   }
   db::ClauseBuilder sql(kSelect, {company});
-  sql.And("c.order_id IN ({})", ids).OrderBy("c.order_id, c.position, m.position NULLS FIRST");
+  sql.And("dish.order_id IN ({})", ids)
+      .OrderBy("dish.order_id, dish.position, m.position NULLS FIRST");
   auto rows = session.Query<kSelect>(sql);
   while (rows.Next()) {
     std::vector<Line>& lines = by_id.at(rows.View("order_id"))->lines;
