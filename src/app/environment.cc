@@ -122,7 +122,8 @@ Environment::Environment(auth::Mode mode, const Process& process, const Upgradin
       marks_(Checked(checker_, database_), clock_, Migrations().back().number),
       gate_(Rates(mode, options_), keys_, clock_),
       zones_(DatabaseName(mode), database_, clock_),
-      graces_(clock_) {
+      graces_(clock_),
+      sold_out_ends_(database_, clock_) {
   database_.SetAfterCommit([this] { feed_.Committed(); });
   TakeUp();
   LoadMemory();
@@ -261,6 +262,9 @@ std::vector<EndingKind> Environment::EndingKinds() {
        .due_in_ms = [this] { return keys::CodesDueInMs(gate_.pairing_codes(), clock_); },
        .write_down =
            [this] { keys::WriteDownExpiredCodes(database_, gate_.pairing_codes(), clock_); }},
+      {.name = "dishes that are sold out for a while",
+       .due_in_ms = [this] { return sold_out_ends_.DueInMs(); },
+       .write_down = [this] { sold_out_ends_.WriteDown(); }},
   };
 }
 

@@ -23,6 +23,7 @@
 #include "events/worker.h"
 #include "integrity/checker.h"
 #include "machine/hold.h"
+#include "menu/sold_out.h"
 #include "webhooks/graces.h"
 
 namespace comanda::app {
@@ -59,7 +60,7 @@ class Environment {
   int64_t CheckPart(events::Worker::Pass& pass) {
     return checker_.DoPart([&] { pass.Beat(); });
   }
-  // What ends by time: API keys and pairing codes.
+  // What ends by time: API keys, pairing codes, dishes that are sold out for a while.
   std::vector<EndingKind> EndingKinds();
   // Writes to the database when keys were last used, which is kept in memory meanwhile.
   void FlushKeyUse();
@@ -91,6 +92,7 @@ class Environment {
   company::ZoneKeeper zones_;
   machine::Hold hold_;
   webhooks::Graces graces_;
+  menu::SoldOutEnds sold_out_ends_;
 };
 
 }  // namespace comanda::app

@@ -177,7 +177,7 @@ CodeDraft ReadNewCode(const json::Document& body, json::UnknownFields unknown) {
   CodeDraft draft;
   draft.name = reader.RequireText("name", {.max = 200, .is_name = true}).value_or("");
   draft.role = ReadRole(reader);
-  if (draft.role) {
+  if (reader.Raw("role")) {
     for (const std::string_view name : {"scopes", "tier"}) {
       reader.Refuse(name, FieldCode::kNotAllowed, "comes from the role; leave it out.");
     }
@@ -185,7 +185,7 @@ CodeDraft ReadNewCode(const json::Document& body, json::UnknownFields unknown) {
     RefuseInCode(reader, "allowed_cidrs");
     reader.Finish();
     errors.ThrowIfAny();
-    draft.scopes = auth::RowOf(*draft.role).scopes;
+    draft.scopes = auth::RowOf(draft.role.value()).scopes;
     return draft;
   }
   const std::optional<auth::ScopeSet> scopes = ReadScopes(reader);

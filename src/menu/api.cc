@@ -14,6 +14,7 @@
 #include "menu/catalogue.h"
 #include "menu/fields.h"
 #include "menu/json.h"
+#include "menu/sold_out.h"
 
 namespace comanda::menu {
 namespace {
@@ -235,6 +236,42 @@ http::Response PutProducts(http::Context& ctx) {
   return response;
 }
 
+// Sold out.
+
+using SetSoldOut = SoldOutState (*)(db::Tx&, const company::Company&, std::string_view,
+                                    const std::optional<SoldOut>&, const db::Stamp&);
+
+http::Response WriteSoldOut(http::Context& ctx, SetSoldOut set, bool is_sold_out) {
+  ctx.query().AllowOnly({});
+  const std::string id = ctx.UuidParameter("id");
+  SoldOutUntil until;
+  if (is_sold_out) {
+    until = ReadSoldOut(ctx.body(), ctx.unknown_fields(), ctx.site().clock.Now());
+  }
+  const company::Company company = CompanyOf(ctx);
+  return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    std::optional<SoldOut> wanted;
+    if (is_sold_out) {
+      wanted = SoldOut{.since = stamp.now, .until = until.until, .by = ctx.principal().name};
+    }
+    const SoldOutState state = set(tx, company, id, wanted, stamp);
+    return http::Data(RenderSoldOut(id, state.name, state.is_available, state.sold_out));
+  });
+}
+
+http::Response PutProductSoldOut(http::Context& ctx) {
+  return WriteSoldOut(ctx, SetProductSoldOut, true);
+}
+http::Response DeleteProductSoldOut(http::Context& ctx) {
+  return WriteSoldOut(ctx, SetProductSoldOut, false);
+}
+http::Response PutModifierSoldOut(http::Context& ctx) {
+  return WriteSoldOut(ctx, SetModifierSoldOut, true);
+}
+http::Response DeleteModifierSoldOut(http::Context& ctx) {
+  return WriteSoldOut(ctx, SetModifierSoldOut, false);
+}
+
 constexpr http::Route UpsertRoute() {
   http::Route route = http::Put("/v1/menu/products", Scope::kMenuWrite, PutProducts);
   route.body_max = kUpsertBytesMax;
@@ -251,6 +288,10 @@ constexpr std::array kRoutes = {
     http::Patch("/v1/menu/products/{id}", Scope::kMenuWrite, PatchProduct),
     http::Post("/v1/menu/products/{id}/variants", Scope::kMenuWrite, PostVariant),
     http::Patch("/v1/menu/products/{id}/variants/{variantId}", Scope::kMenuWrite, PatchVariant),
+    http::Put("/v1/menu/products/{id}/sold-out", Scope::kKitchenWrite, PutProductSoldOut),
+    http::Delete("/v1/menu/products/{id}/sold-out", Scope::kKitchenWrite, DeleteProductSoldOut),
+    http::Put("/v1/menu/modifiers/{id}/sold-out", Scope::kKitchenWrite, PutModifierSoldOut),
+    http::Delete("/v1/menu/modifiers/{id}/sold-out", Scope::kKitchenWrite, DeleteModifierSoldOut),
 };
 
 }  // namespace

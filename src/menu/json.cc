@@ -202,6 +202,7 @@ std::optional<int64_t> ShownStock(ObjectReader& json) {
 
 // Computed fields are refused in a new row.
 void RefuseComputed(ObjectReader& json) {
+  json.Refuse("sold_out", FieldCode::kReadOnly, "is said with PUT /v1/menu/products/{id}/sold-out");
   json.Refuse("available", FieldCode::kReadOnly,
               "follows from visible and the stock: send visible, or stock with stock_enabled");
   json.Refuse("currency", FieldCode::kReadOnly,
@@ -434,7 +435,7 @@ Variant DraftReader::ReadVariant(ObjectReader& json, const std::string& product_
 }
 
 void DraftReader::CheckRecordSentBack(ObjectReader& json) const {
-  json.Ignore({"available"});
+  json.Ignore({"available", "sold_out"});
   const std::optional<json::Value> currency = json.Raw("currency");
   if (!currency) return;
   if (currency->kind() == json::Kind::kText && currency->text() == currency_) return;
@@ -500,6 +501,7 @@ Modifier DraftReader::ReadModifier(ObjectReader& json, const std::string& catego
        json.Money("original_price", decimals_));
   Take(json, "max_limit", modifier, &Modifier::max_limit, json.Number("max_limit", kLimitRule));
   Take(json, "visible", modifier, &Modifier::visible, json.Boolean("visible"));
+  json.Ignore({"sold_out"});
   if (form_.is_change) json.RefuseNull({"name", "price", "position", "visible"});
   Finish(json, modifier);
   return modifier;
@@ -569,7 +571,51 @@ void ReadShown(json::Value record, Category& category, json::Errors& errors) {
   DraftReader::ReadFields(json, category);
 }
 
+SoldOutUntil ReadSoldOut(const json::Document& body, json::UnknownFields unknown, UtcMs now) {
+  constexpr int64_t kAheadMaxMs = 8LL * 24 * 60 * 60 * 1000;
+  json::Errors errors;
+  ObjectReader json(body.root(), "", errors, unknown);
+  SoldOutUntil wanted;
+  wanted.until = json.Instant("until");
+  if (body.root().kind() == json::Kind::kObject && !json.Raw("until") && !json.IsNull("until")) {
+    json.Fail("until", FieldCode::kRequired,
+              "is required: an instant, or null for as long as nobody says otherwise.");
+  }
+  if (wanted.until && (*wanted.until <= now || *wanted.until > now + kAheadMaxMs)) {
+    json.Fail("until", FieldCode::kOutOfRange, "must lie ahead, by at most 8 days.");
+  }
+  json.Finish();
+  errors.ThrowIfAny();
+  return wanted;
+}
+
+std::string RenderSoldOut(std::string_view id, std::string_view name, bool is_available,
+                          const std::optional<SoldOut>& sold_out) {
+  std::string text;
+  json::Writer out(text);
+  out.BeginObject();
+  out.Key("id").Text(id);
+  out.Key("name").Text(name);
+  out.Key("available").Boolean(is_available);
+  AppendSoldOut(out, sold_out);
+  out.EndObject();
+  return text;
+}
+
 // Records.
+
+void AppendSoldOut(json::Writer& out, const std::optional<SoldOut>& sold_out) {
+  out.Key("sold_out");
+  if (!sold_out) {
+    out.Null();
+    return;
+  }
+  out.BeginObject();
+  out.Key("since").Instant(sold_out->since);
+  out.Key("until").Instant(sold_out->until);
+  out.Key("by").Text(sold_out->by);
+  out.EndObject();
+}
 
 void WriteFields(json::Writer& out, const Category& category) {
   out.Key("id").Text(category.id);
@@ -593,6 +639,7 @@ void Renderer::Write(json::Writer& out, const Product& product) const {
   out.Key("position").Integer(product.position);
   out.Key("visible").Boolean(product.visible);
   out.Key("available").Boolean(IsAvailable(product));
+  AppendSoldOut(out, product.sold_out);
   out.Key("stock_enabled").Boolean(product.stock_enabled);
   out.Key("messages_for_customers").Text(product.messages_for_customers);
   out.Key("kitchen_id").Text(product.kitchen_id);
@@ -664,6 +711,7 @@ void Renderer::Write(json::Writer& out, const Modifier& modifier) const {
   out.Key("max_limit").Integer(modifier.max_limit);
   out.Key("visible").Boolean(modifier.visible);
   out.Key("position").Integer(modifier.position);
+  AppendSoldOut(out, modifier.sold_out);
   out.EndObject();
 }
 

@@ -2,7 +2,9 @@
 
 // The menu as JSON: request bodies, import files and answers (contract section 9).
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/time/clock.h"
 #include "company/company.h"
@@ -41,7 +43,19 @@ Product ReadShown(json::Value record, const company::Company& company, std::stri
 // Writes what the cloud shows of a category without its products; what it does not show stays.
 void ReadShown(json::Value record, Category& category, json::Errors& errors);
 
+// The body of PUT …/sold-out. `now`: the instant must lie ahead of it, by at most 8 days.
+struct SoldOutUntil {
+  std::optional<UtcMs> until;  // nothing: until somebody says so
+};
+SoldOutUntil ReadSoldOut(const json::Document& body, json::UnknownFields unknown, UtcMs now);
+
 // Records.
+
+// Writes the member `sold_out` into an object that the caller has begun.
+void AppendSoldOut(json::Writer& out, const std::optional<SoldOut>& sold_out);
+// The answer of …/sold-out.
+std::string RenderSoldOut(std::string_view id, std::string_view name, bool is_available,
+                          const std::optional<SoldOut>& sold_out);
 
 // Stock is exchanged with three decimals, and stored in thousandths.
 inline constexpr int kStockDecimals = 3;

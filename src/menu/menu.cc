@@ -16,7 +16,7 @@ bool MoveStock(db::Tx& tx, db::CompanyId company, const StockLine& line,
   if (stock == counted.stock) return false;
   SetStock(tx, company, line.variant_id, stock);
   const bool flips = (stock > 0) != (counted.stock > 0);
-  return flips && counted.stock_enabled && counted.visible;
+  return flips && counted.stock_enabled && counted.may_be_available;
 }
 
 void NoteFlips(db::Tx& tx, db::CompanyId company, const std::set<std::string>& product_ids,

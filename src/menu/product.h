@@ -62,6 +62,18 @@ struct Station {
   static constexpr std::array<std::string_view, 1> kColumns = {"name"};
 };
 
+// That a product or modifier is sold out for a while (contract section 9). Only menu/sold_out.h
+// sets it; rows that were sent have none.
+struct SoldOut {
+  UtcMs since = 0;
+  // Nothing: until somebody says so.
+  std::optional<UtcMs> until;
+  // The name of the key that said so.
+  std::string by;
+
+  bool operator==(const SoldOut&) const = default;
+};
+
 // A size or version of a product; it has the price. A product with a single price has one variant,
 // named kOnlyVariant.
 struct Variant {
@@ -101,6 +113,7 @@ struct Modifier {
   std::optional<int64_t> max_limit;
   bool visible = true;
   int64_t position = 0;
+  std::optional<SoldOut> sold_out;
   Sent sent;
 
   static constexpr auto Fields() {
@@ -151,6 +164,7 @@ struct Product {
   std::optional<std::string> messages_for_customers, kitchen_id;
   std::vector<Variant> variants;
   std::vector<ModifierCategory> modifier_categories;
+  std::optional<SoldOut> sold_out;
   // Incremented by each change of what GET shows, except stock counts.
   int64_t version = 0;
   UtcMs created_at = 0;
@@ -207,10 +221,10 @@ inline bool CanBeSatisfied(const ModifierCategory& category) {
   return choices >= category.min_modifiers;
 }
 
-// The field `available`: visible and in stock.
+// The field `available`: visible, in stock and not sold out.
 inline bool IsAvailable(const Product& product, const Variant& variant) {
   const bool in_stock = !product.stock_enabled || !variant.stock || *variant.stock > 0;
-  return product.visible && in_stock;
+  return product.visible && in_stock && !product.sold_out;
 }
 
 // A product is available if one of its variants is.

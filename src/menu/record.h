@@ -20,7 +20,7 @@ namespace comanda::menu {
 
 // Raise it with every change of the record's form. Records of older versions are stale, and
 // RenderStale() renders them again.
-inline constexpr int64_t kRenderVersion = 1;
+inline constexpr int64_t kRenderVersion = 2;
 
 // The stored form.
 std::string RenderMarked(const company::Company& company, const Product& product);

@@ -49,6 +49,15 @@ Row ReadRow(const db::NamedRows<kSql>& from) {
   return row;
 }
 
+template <const db::Sql& kSql>
+std::optional<SoldOut> ReadSoldOut(const db::NamedRows<kSql>& from) {
+  const std::optional<int64_t> since = from.OptionalInt("sold_out_since");
+  if (!since) return std::nullopt;
+  return SoldOut{.since = *since,
+                 .until = from.OptionalInt("sold_out_until"),
+                 .by = from.OptionalText("sold_out_by").value_or("")};
+}
+
 template <typename Row, const db::Sql& kSql>
 std::vector<Row> ReadRows(db::NamedRows<kSql> from) {
   std::vector<Row> rows;
@@ -251,7 +260,8 @@ std::optional<Product> SelectWhole(db::Session& session, db::CompanyId company, 
   {
     static constexpr db::Sql kProduct = R"sql(
           SELECT id, category_id, name, slug, description, image_url, images, position, visible,
-            stock_enabled, messages_for_customers, kitchen_id, version, created_at, updated_at
+            stock_enabled, messages_for_customers, kitchen_id, version, created_at, updated_at,
+            sold_out_since, sold_out_until, sold_out_by
           FROM product WHERE company_id = $1 AND id = $2
         )sql";
     const auto row = session.One<kProduct>(company, id);
@@ -260,6 +270,7 @@ std::optional<Product> SelectWhole(db::Session& session, db::CompanyId company, 
     product->version = row->Int("version");
     product->created_at = row->Int("created_at");
     product->updated_at = row->Int("updated_at");
+    product->sold_out = ReadSoldOut(*row);
   }
   static constexpr db::Sql kVariants = R"sql(
         SELECT id, name, sku, price, original_price, packaging_price, cost, stock,
@@ -277,10 +288,16 @@ std::optional<Product> SelectWhole(db::Session& session, db::CompanyId company, 
       ReadRows<ModifierCategory>(session.Query<kModifierCategories>(company, id));
   for (ModifierCategory& category : product->modifier_categories) {
     static constexpr db::Sql kModifiers = R"sql(
-          SELECT id, name, sku, price, original_price, max_limit, visible, position
+          SELECT id, name, sku, price, original_price, max_limit, visible, position,
+            sold_out_since, sold_out_until, sold_out_by
           FROM modifier WHERE company_id = $1 AND modifier_category_id = $2 ORDER BY position, id
         )sql";
-    category.modifiers = ReadRows<Modifier>(session.Query<kModifiers>(company, category.id));
+    auto rows = session.Query<kModifiers>(company, category.id);
+    while (rows.Next()) {
+      Modifier modifier = ReadRow<Modifier>(rows);
+      modifier.sold_out = ReadSoldOut(rows);
+      category.modifiers.push_back(std::move(modifier));
+    }
   }
   return product;
 }
@@ -550,12 +567,96 @@ void Touch(db::Tx& tx, db::CompanyId company, std::string_view product_id, const
       company, product_id, stamp.now);
 }
 
+// Sold out.
+
+std::optional<ShownModifier> SelectModifier(db::Session& session, db::CompanyId company,
+                                            std::string_view id) {
+  static constexpr db::Sql kSelect = R"sql(
+        SELECT product_id, name, visible, sold_out_since, sold_out_until, sold_out_by
+        FROM modifier WHERE company_id = $1 AND id = $2
+      )sql";
+  const auto row = session.One<kSelect>(company, id);
+  if (!row) return std::nullopt;
+  return ShownModifier{.product_id = row->Text("product_id"),
+                       .name = row->Text("name"),
+                       .visible = row->Bool("visible"),
+                       .sold_out = ReadSoldOut(*row)};
+}
+
+namespace {
+
+std::optional<UtcMs> SinceOf(const std::optional<SoldOut>& sold_out) {
+  if (!sold_out) return std::nullopt;
+  return sold_out->since;
+}
+
+std::optional<UtcMs> UntilOf(const std::optional<SoldOut>& sold_out) {
+  if (!sold_out) return std::nullopt;
+  return sold_out->until;
+}
+
+std::optional<std::string> ByOf(const std::optional<SoldOut>& sold_out) {
+  if (!sold_out) return std::nullopt;
+  return sold_out->by;
+}
+
+}  // namespace
+
+void SetSoldOutOfProduct(db::Tx& tx, db::CompanyId company, std::string_view id,
+                         const std::optional<SoldOut>& sold_out) {
+  tx.RunOne(R"sql(
+        UPDATE product SET sold_out_since = $3, sold_out_until = $4, sold_out_by = $5
+        WHERE company_id = $1 AND id = $2
+      )sql",
+            company, id, SinceOf(sold_out), UntilOf(sold_out), ByOf(sold_out));
+}
+
+void SetSoldOutOfModifier(db::Tx& tx, db::CompanyId company, std::string_view id,
+                          const std::optional<SoldOut>& sold_out) {
+  tx.RunOne(R"sql(
+        UPDATE modifier SET sold_out_since = $3, sold_out_until = $4, sold_out_by = $5
+        WHERE company_id = $1 AND id = $2
+      )sql",
+            company, id, SinceOf(sold_out), UntilOf(sold_out), ByOf(sold_out));
+}
+
+std::optional<UtcMs> FirstEndOfSoldOut(db::Session& session) {
+  return session.FindInt(R"sql(
+        SELECT min(ends.at) FROM (
+          SELECT min(sold_out_until) AS at FROM product WHERE sold_out_until IS NOT NULL
+          UNION ALL
+          SELECT min(sold_out_until) AS at FROM modifier WHERE sold_out_until IS NOT NULL) AS ends
+        WHERE ends.at IS NOT NULL HAVING count(*) > 0
+      )sql");
+}
+
+std::vector<SoldOutRow> SelectSoldOutUntil(db::Session& session, UtcMs at) {
+  static constexpr db::Sql kSelect = R"sql(
+        SELECT company_id, id, product_id, is_product FROM (
+          SELECT company_id, id, id AS product_id, 1 AS is_product FROM product
+          WHERE sold_out_until <= $1
+          UNION ALL
+          SELECT company_id, id, product_id, 0 AS is_product FROM modifier
+          WHERE sold_out_until <= $1) AS ended
+        ORDER BY company_id, product_id, id
+      )sql";
+  std::vector<SoldOutRow> all;
+  auto rows = session.Query<kSelect>(at);
+  while (rows.Next()) {
+    all.push_back({.company = rows.Company("company_id"),
+                   .id = rows.Text("id"),
+                   .product_id = rows.Text("product_id"),
+                   .is_product = rows.Bool("is_product")});
+  }
+  return all;
+}
+
 // Stock.
 
 std::optional<CountedVariant> SelectCounted(db::Session& session, db::CompanyId company,
                                             std::string_view variant_id) {
   static constexpr db::Sql kSelect = R"sql(
-        SELECT v.product_id, v.stock, p.stock_enabled, p.visible FROM variant v
+        SELECT v.product_id, v.stock, p.stock_enabled, p.visible, p.sold_out_since FROM variant v
         JOIN product p ON p.company_id = v.company_id AND p.id = v.product_id
         WHERE v.company_id = $1 AND v.id = $2 AND v.stock IS NOT NULL
       )sql";
@@ -564,7 +665,7 @@ std::optional<CountedVariant> SelectCounted(db::Session& session, db::CompanyId 
   return CountedVariant{.product_id = row->Text("product_id"),
                         .stock = row->Int("stock"),
                         .stock_enabled = row->Bool("stock_enabled"),
-                        .visible = row->Bool("visible")};
+                        .may_be_available = row->Bool("visible") && row->IsNull("sold_out_since")};
 }
 
 void SetStock(db::Tx& tx, db::CompanyId company, std::string_view variant_id, int64_t stock) {

@@ -107,6 +107,30 @@ void FreeOtherSku(db::Tx& tx, db::CompanyId company, const Variant& variant);
 // Raises the product's version, after a change of a row below it.
 void Touch(db::Tx& tx, db::CompanyId company, std::string_view product_id, const db::Stamp& stamp);
 
+// Sold out (menu/sold_out.h).
+
+struct ShownModifier {
+  std::string product_id, name;
+  bool visible = true;
+  std::optional<SoldOut> sold_out;
+};
+std::optional<ShownModifier> SelectModifier(db::Session& session, db::CompanyId company,
+                                            std::string_view id);
+void SetSoldOutOfProduct(db::Tx& tx, db::CompanyId company, std::string_view id,
+                         const std::optional<SoldOut>& sold_out);
+void SetSoldOutOfModifier(db::Tx& tx, db::CompanyId company, std::string_view id,
+                          const std::optional<SoldOut>& sold_out);
+// The first end of all companies; nothing if none has one.
+std::optional<UtcMs> FirstEndOfSoldOut(db::Session& session);
+struct SoldOutRow {
+  db::CompanyId company;
+  std::string id;
+  std::string product_id;  // of a modifier its product's
+  bool is_product = true;
+};
+// Those of all companies whose end has come at that time; those of one product one after the other.
+std::vector<SoldOutRow> SelectSoldOutUntil(db::Session& session, UtcMs at);
+
 // Stock.
 
 // A variant whose stock is counted.
@@ -115,8 +139,8 @@ struct CountedVariant {
   int64_t stock = 0;
   // Of the product; false: the count has no effect.
   bool stock_enabled = false;
-  // Of the product.
-  bool visible = true;
+  // Of the product: visible and not sold out.
+  bool may_be_available = true;
 };
 std::optional<CountedVariant> SelectCounted(db::Session& session, db::CompanyId company,
                                             std::string_view variant_id);

@@ -13,13 +13,13 @@ CATEGORY = {"id", "name", "slug", "description", "image_url", "position", "visib
 PRODUCT = {
     "id", "category_id", "name", "slug", "description", "image_url", "images", "position", "visible", "available",
     "stock_enabled", "messages_for_customers", "kitchen_id", "currency", "variants", "modifier_categories",
-    "created_at", "updated_at"}
+    "created_at", "updated_at", "sold_out"}
 VARIANT = {
     "id", "product_id", "name", "sku", "price", "original_price", "packaging_price", "stock", "stock_threshold",
     "position", "available", "currency", "cost"}
 MODIFIER_CATEGORY = {
     "id", "name", "type", "required", "min_modifiers", "max_modifiers", "is_active", "position", "modifiers"}
-MODIFIER = {"id", "name", "sku", "price", "original_price", "max_limit", "visible", "position"}
+MODIFIER = {"id", "name", "sku", "price", "original_price", "max_limit", "visible", "position", "sold_out"}
 
 
 OTHER_ID = "0190a5c8-ffff-7000-8000-000000000001"  # nobody's

@@ -396,6 +396,9 @@ class Stage:
             return {"id": self.key()["id"]}
         if operation.path.startswith("/v1/webhooks"):
             return self.webhook(operation.path)
+        if operation.path.startswith("/v1/menu/modifiers"):
+            return {"id": next(m["id"] for c in self.api.get("/v1/menu").data["categories"] for p in c["products"]
+                               for g in p["modifier_categories"] for m in g["modifiers"])}
         return {}
 
     def key(self):

@@ -30,7 +30,9 @@ BODIES = {
     ("PUT", "/v1/menu/products"): {"products": [{"sku": "MINE", "name": "mine", "category_name": "mine", "price": 1}]},
     ("PATCH", "/v1/menu/products/{id}"): {"name": "mine"},
     ("POST", "/v1/menu/products/{id}/variants"): {"name": "mine", "price": 1},
-    ("PATCH", "/v1/menu/products/{id}/variants/{variantId}"): {"price": 1}}
+    ("PATCH", "/v1/menu/products/{id}/variants/{variantId}"): {"price": 1},
+    ("PUT", "/v1/menu/products/{id}/sold-out"): {"until": None},
+    ("PUT", "/v1/menu/modifiers/{id}/sold-out"): {"until": None}}
 WITH_A_KEY = [r for r in ROUTES if r.access not in ("open", "local")]
 
 
@@ -50,7 +52,8 @@ def secrets(box, key, demo, house):
     with contextlib.closing(box.client(key)) as api:
         hook = accepted(api.post("/v1/webhooks", {"webhook_url": "https://receiver.example/secret"}), 201)
     ids = {"/v1/webhooks": hook["id"], "/v1/orders": order["id"], "/auth/api-keys": made["id"], "/v1/menu/products": product["id"],
-           "/v1/menu/categories": category, "/v1/clients": house.client["id"]}
+           "/v1/menu/modifiers": box.value("SELECT id FROM modifier WHERE product_id = ? LIMIT 1", product["id"]) or
+           box.value("SELECT id FROM modifier ORDER BY id LIMIT 1"), "/v1/menu/categories": category, "/v1/clients": house.client["id"]}
     words = {order["public_id"], made["id"], hook["id"], category, "secret key", *secrets_of(order), *secrets_of(demo)}
     return {"order": order, "ids": ids, "words": words, "variant": product["variants"][0]["id"]}
 

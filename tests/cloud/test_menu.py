@@ -174,3 +174,36 @@ def test_a_variant_that_leaves_the_cloud_is_told(tmp_path, seed):
         told()
         with contextlib.closing(pair.client()) as client:
             assert gone["name"] in [v["name"] for v in product_of(client, product["name"])["variants"]]
+
+
+def test_a_dish_that_is_sold_out_here_is_hidden_there_for_as_long(both):
+    """The specification has no other word for it. The reading does not take it back as the cloud's edit."""
+    pair, box, cloud = both
+    here = product_of(box, "Ceviche clásico")
+    path = f"/v1/menu/products/{here['id']}"
+    assert box.put(path + "/sold-out", {"until": None}).status == 200
+
+    def hidden():
+        assert product_of(cloud, "Ceviche clásico")["visible"] is False
+    pair.eventually(hidden)
+    for description in ("Once", "Twice"):  # the cloud's other edits are taken meanwhile
+        theirs = product_of(cloud, "Ceviche clásico")
+        assert cloud.patch(f"/v1/menu/products/{theirs['id']}", {"description": description}).status == 200
+        refresh(pair)
+
+        def taken():
+            seen = product_of(box, "Ceviche clásico")
+            assert (seen["description"], seen["visible"], seen["available"]) == (description, True, False)
+        pair.eventually(taken)
+        assert product_of(cloud, "Ceviche clásico")["visible"] is False
+    assert box.delete(path + "/sold-out").status == 200
+
+    def shown():
+        assert product_of(cloud, "Ceviche clásico")["visible"] is True
+        seen = product_of(box, "Ceviche clásico")
+        assert (seen["visible"], seen["available"], seen["sold_out"]) == (True, True, None)
+    pair.eventually(shown)
+    refresh(pair)
+    pair.settle()
+    shown()
+    assert not pair.differences()

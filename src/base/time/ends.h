@@ -4,8 +4,8 @@
 // once ended never comes back, however the clock is set afterwards.
 //
 // Each kind of such a thing has one row in the Ends of its database (app/environment.cc,
-// app/neighbours.cc): API keys with their expiry and the grace of a rotated one, pairing codes, the
-// graces of webhooks' secrets.
+// app/neighbours.cc): API keys with their expiry and the grace of a rotated one, pairing codes,
+// dishes that are sold out for a while, the graces of webhooks' secrets.
 // A kind keeps three rules:
 //
 // 1. A date that a person named (the expiry of a key) is reached by settled time. A length that

@@ -48,7 +48,8 @@ class BodyWriter {
     WriteText("image_url", product.image_url);
     out_.Key("images").Stored(product.images);
     out_.Key("position").Integer(product.position);
-    out_.Key("visible").Boolean(product.visible);
+    // The specification has no other word for what is sold out.
+    out_.Key("visible").Boolean(product.visible && !product.sold_out);
     out_.Key("stock_enabled").Boolean(product.stock_enabled);
     WriteText("messages_for_customers", product.messages_for_customers);
   }

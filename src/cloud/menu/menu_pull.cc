@@ -180,6 +180,10 @@ class ChunkWriter {
                 .draft = product.shown,
                 .was_in_step = state && !state->cloud_hash.empty()};
     taken.draft.id = id;
+    // Hidden by this box, for as long as it is sold out here.
+    if (box && box->sold_out && !taken.draft.visible) {
+      taken.draft.sent.fields &= ~menu::BitOf(&menu::Product::visible);
+    }
     Place(taken.draft, std::move(category), here,
           box ? std::nullopt : std::optional(product.place));
     taken.box = std::move(box);

@@ -1,6 +1,6 @@
 """The menu, the company, its payment methods, staff and guests."""
 
-from golden.walks.common import CARD_NUMBER, CLIENT, NOBODY, PRODUCT, VARIANT, demo
+from golden.walks.common import CARD_NUMBER, CLIENT, NOBODY, PRODUCT, VARIANT, demo, in_days
 
 PRODUCTS = "/v1/menu/products"
 GZIP = "Accept-Encoding: gzip"
@@ -83,6 +83,23 @@ def writing_the_menu(r):
     r.ask("variant: of another product", "PATCH", f"{at}/variants/{VARIANT}", {"price": 1})
     r.ask("variant: of nobody", "PATCH", f"{at}/variants/{NOBODY}", {"price": 1})
     r.ask("events of the menu", "GET", "/v1/events?per_page=3")
+    sold_out(r, at, made["modifier_categories"][0]["modifiers"][0]["id"])
+
+
+def sold_out(r, product, modifier):
+    for title, at in (("a product", f"{product}/sold-out"), ("a modifier", f"/v1/menu/modifiers/{modifier}/sold-out")):
+        r.ask(f"sold out: {title}, for a while", "PUT", at, {"until": in_days(3)})
+        r.ask(f"sold out: {title}, until somebody says so", "PUT", at, {"until": None})
+        for wrong, body in [("nothing", {}), ("a past end", {"until": "2020-01-01T00:00:00Z"}), ("nine days", {"until": in_days(9)}),
+                            ("no zone", {"until": "2030-01-01T00:00:00"})]:
+            r.ask(f"sold out: {title}, {wrong}", "PUT", at, body)
+        r.ask(f"sold out: {title} is shown", "GET", product)
+        r.ask(f"sold out: {title} is there again", "DELETE", at)
+        r.ask(f"sold out: {title} is there as before", "DELETE", at)
+    r.ask("sold out: a product of nobody", "PUT", f"{PRODUCTS}/{NOBODY}/sold-out", {"until": None})
+    r.ask("sold out: a product of nobody is there again", "DELETE", f"{PRODUCTS}/{NOBODY}/sold-out")
+    r.ask("sold out: a modifier of nobody", "PUT", f"/v1/menu/modifiers/{NOBODY}/sold-out", {"until": None})
+    r.ask("sold out: a modifier of nobody is there again", "DELETE", f"/v1/menu/modifiers/{NOBODY}/sold-out")
 
 
 def upserts(r):
