@@ -20,9 +20,11 @@ from support.waiting import wait_until
 COMMANDS = {
     "sqlite": ["serve", "import", "backup", "disk", "restore", "drill", "export", "resume", "verify", "doctor", "keys", "pair",
                "webhooks", "provider", "cloud", "audit", "tls", "config", "selftest", "version"],
-    "postgresql": ["serve", "import", "load", "resume", "keys", "pair", "webhooks", "audit", "tls", "config", "selftest", "version"],
+    "postgresql": ["serve", "import", "load", "resume", "keys", "pair", "webhooks", "office", "status", "audit", "tls", "config",
+                   "selftest", "version"],
 }[ENGINE]
 VERBS = {"keys": ["create", "list", "revoke"], "tls": ["fingerprint", "renew-authority"], "config": ["check"], "disk": ["use", "forget"],
+         "office": ["login"],
          "webhooks": ["list", "add", "show", "test", "log", "redeliver", "pause", "resume", "rotate", "remove", "pin"],
          "provider": ["list", "add", "try", "remove", "mode", "parked", "retry", "cancelled", "check", "schema"],
          "cloud": ["link", "status", "parked", "differences", "unpaired", "pause", "resume", "retry", "discard", "unlink"]}
@@ -189,7 +191,7 @@ def test_each_command_ends_with_2_where_its_line_is_wrong(command, tmp_path):
 REFUSED_ALONE = {
     "serve": ["--workers", "many"], "import": ["none.json"], "backup": ["target"], "disk": ["use", "/dev/none"], "restore": ["none", "--yes"],
     "drill": ["none"], "resume": [], "verify": ["none"], "keys": ["list"], "pair": ["--name", "x", "--scopes", "all"],
-    "webhooks": ["list"], "audit": [], "tls": ["fingerprint"], "config": ["set", "workers", "many"],
+    "webhooks": ["list"], "audit": [], "tls": ["fingerprint"], "config": ["set", "workers", "many"], "status": [],
 }
 REFUSED_BESIDE = {
     "keys": ["revoke", str(uuid.UUID(int=1))], "webhooks": ["remove", str(uuid.UUID(int=1))],

@@ -103,6 +103,26 @@ def test_waiting_polls_do_not_count_among_the_requests_under_way(box, demo, api)
         assert [wire.answer().status for wire in wires] == [200] * 8
 
 
+@pytest.mark.parametrize("percent, waiting_max", [(0, 0), (10, 1)])
+def test_polls_wait_on_their_share_of_the_workers(percent, waiting_max):
+    """One more is answered at once, and does not say that it has waited."""
+    box = Box(options=["--workers", "16", "--long-polls-percent", str(percent)])
+    try:
+        box.bring_in("demo")
+        key = box.make_key()["key"]
+        box.start()
+        with contextlib.closing(box.client(key)) as client:
+            tag = tag_of(client)
+        with contextlib.ExitStack() as stack:
+            for _ in range(waiting_max):
+                ask(stack.enter_context(Wire(box)), key, tag, "wait=25")
+            wait_for_requests(box, waiting_max)
+            answer = ask(stack.enter_context(Wire(box)), key, tag, "wait=25").answer()
+            assert answer.status == 304 and "preference-applied" not in answer.headers
+    finally:
+        box.discard()
+
+
 def test_a_server_that_stops_lets_nobody_wait():
     box = Box()
     try:

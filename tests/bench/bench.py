@@ -22,6 +22,7 @@ import apps  # noqa: E402
 import backups  # noqa: E402
 import cpu  # noqa: E402
 import friday  # noqa: E402
+import head  # noqa: E402
 import housekeeping  # noqa: E402
 import linked  # noqa: E402
 import many  # noqa: E402
@@ -34,7 +35,7 @@ from serving import Server  # noqa: E402
 RESULT = ROOT / "build/bench.json"
 EXECUTABLE_BYTES_MAX = 8_000_000
 SECTIONS = (cpu.reads, cpu.creates, cpu.whole_orders, many.lists, many.reports, cpu.memory, webhooks.drains,
-            webhooks.tills, backups.tills, backups.reading, housekeeping.starts, housekeeping.tills, apps.bursts, linked.tills, friday.tills, wear.written, wear.kept)
+            webhooks.tills, backups.tills, backups.reading, housekeeping.starts, housekeeping.tills, apps.bursts, linked.tills, friday.tills, wear.written, wear.kept, head.rates)
 
 
 class Bench:

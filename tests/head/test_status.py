@@ -28,8 +28,17 @@ def status_json(box):
 
 
 @pytest.fixture
-def standby():
-    """Of the server of the run, by its own program: a stream of the log, which is synchronous where its name is."""
+def own_server(monkeypatch):
+    """In the place of the run's, whose settings are for all tests."""
+    server = postgresql.Server()
+    monkeypatch.setenv(postgresql.ADDRESS, server.directory)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def standby(own_server):
+    """Of the server, by its own program: a stream of the log, which is synchronous where its name is."""
     server = os.environ[postgresql.ADDRESS]
     name = "copy_" + uuid.uuid4().hex[:8]
     as_user = {"user": postgresql.USER, "group": postgresql.USER, "extra_groups": []} if os.geteuid() == 0 else {}
@@ -104,7 +113,7 @@ def test_each_host_that_does_not_answer_says_why(tmp_path):
     assert re.search(rf'"/nowhere/.s.PGSQL.{other}" failed: No such file', done.stderr), done.stderr
 
 
-def test_standbys_are_shown(head, standby):
+def test_standbys_are_shown(standby, head):
     assert "no standby of the database is synchronous" in head.log_text()
     with synchronous(standby):
         found, = status_json(head)["standbys"]
@@ -117,20 +126,14 @@ def test_standbys_are_shown(head, standby):
         assert "no standby" not in head.log_text()
 
 
-def test_without_pg_monitor_standbys_are_not_shown(head, standby):
+def test_without_pg_monitor_standbys_are_not_shown(standby, head):
     head.stop()
-    user = "plain_" + uuid.uuid4().hex[:8]
-    as_admin(f"CREATE ROLE {user} LOGIN IN ROLE {postgresql.ROLE}")
     as_admin(f"REVOKE pg_monitor FROM {postgresql.ROLE}")
-    try:
-        head.start()
-        assert "GRANT pg_monitor" in head.log_text()
-        assert status_json(head)["standbys"] is None
-        assert "not shown: GRANT pg_monitor" in status(head).stdout
-        assert re.search(r"^writable, \S+, term 3$", readiness(head))
-    finally:
-        as_admin(f"GRANT pg_monitor TO {postgresql.ROLE}")
-        as_admin(f"DROP ROLE {user}")
+    head.start()
+    assert "GRANT pg_monitor" in head.log_text()
+    assert status_json(head)["standbys"] is None
+    assert "not shown: GRANT pg_monitor" in status(head).stdout
+    assert re.search(r"^writable, \S+, term 3$", readiness(head))
 
 
 def test_the_start_says_how_many_connections_it_may_take(head):
@@ -175,3 +178,17 @@ def test_a_password_that_others_may_read_is_refused(head, tmp_path, mode, is_cre
     assert (done.returncode == 0) == is_taken, done
     if not is_taken:
         assert "chmod 600" in done.stderr and "secret" not in done.stderr
+
+
+# Words of the box
+
+@pytest.mark.parametrize("word, tool", [
+    ("backup", "pgbackrest --stanza=comanda backup"), ("restore", "pgbackrest --stanza=comanda restore"),
+    ("drill", "pgbackrest"), ("verify", "pg_amcheck"), ("doctor", "patronictl list"), ("cloud", "boxes link to it"),
+    ("provider", "on a box"), ("disk", "pgbackrest"), ("export", "pg_dump")])
+def test_a_word_of_the_box_says_what_does_it_here(head, word, tool):
+    for words in ([], ["--help"], ["x", "--json"]):
+        done = head.command(word, *words, check=False)
+        assert done.returncode == 2 and done.stdout == "", done
+        assert done.stderr.startswith("comanda-head: ") and done.stderr.count("\n") == 1 and tool in done.stderr, done
+    assert not re.search(rf"^  {word}\b", head.command("--help").stdout, re.M)

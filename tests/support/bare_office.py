@@ -20,7 +20,7 @@ from support.waiting import PATIENCE_S, wait_until
 # A machine to which one logs in, before step 1.
 INSTALLED = PACKAGES + ",dbus,openssh-server,openssl,netbase"
 # What step 2 installs, fetched beforehand: the machines have no way out.
-AT_HAND = "postgresql-common postgresql patroni python3-idna etcd-server etcd-client pgbackrest haproxy cron rsync libpq5"
+AT_HAND = "postgresql-common postgresql patroni python3-etcd python3-idna etcd-server etcd-client pgbackrest haproxy cron rsync libpq5"
 NODES = {"node1": "10.0.0.11", "node2": "10.0.0.12", "node3": "10.0.0.13"}
 BOX = "10.0.0.21"
 NAME = "cloud.chain.example"

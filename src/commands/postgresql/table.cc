@@ -41,6 +41,11 @@ int SayDoctor(Words) {
   return kExitUsage;
 }
 
+int SayDisk(Words) {
+  PrintError("a disk for backups is where pgbackrest.conf has its repository: repo1-path");
+  return kExitUsage;
+}
+
 int SayCloud(Words) {
   PrintError("a head office is the cloud itself: boxes link to it with `comanda cloud link`");
   return kExitUsage;
@@ -79,6 +84,7 @@ constexpr std::array kOfTheBox = {
     Command{"drill", "", SayDrill},       Command{"verify", "", SayVerify},
     Command{"doctor", "", SayDoctor},     Command{"cloud", "", SayCloud},
     Command{"provider", "", SayProvider}, Command{"export", "", SayExport},
+    Command{"disk", "", SayDisk},
 };
 
 }  // namespace

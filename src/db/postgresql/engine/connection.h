@@ -164,12 +164,15 @@ class Connection {
   // False where the server has closed the connection meanwhile, or the writer has another server.
   bool IsUsable();
 
-  // Whether the transaction lost against another one, and may succeed if its jobs run again.
+  // Whether the transaction lost against another one, or with its connection, and may succeed if
+  // its jobs run again.
   bool MustRunAgain() const;
 
   // Whether a statement was taken and not given back.
   bool AnyRunning() const { return running_ > 0; }
-  // Closed by the server, the network or a deadline.
+  // Ends the session, and with it its lock; is_lost() from then on.
+  void Close() noexcept;
+  // Closed by the server, the network, a deadline or Close().
   bool is_lost() const { return handle_ == nullptr; }
   // SQLSTATE of the worst failure; empty where no server answered.
   const std::string& state() const { return state_; }
@@ -220,7 +223,6 @@ class Connection {
   void NoteError(const pg_result* result, std::string_view doing);
   void NoteFailure(std::string_view state, std::string_view message, std::string_view doing);
   [[noreturn]] void Lose(std::string_view why);
-  void Close() noexcept;
 
   const Clock& clock_;
   const std::string database_;                           // for messages
