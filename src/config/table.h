@@ -1,7 +1,7 @@
 #pragma once
 
 // The table of settings and its row type: options.cc holds the rows, load.cc applies them,
-// change.cc edits comanda.conf. Internal to this room.
+// change.cc edits comanda.conf. Internal to this room, but for kProgram.
 
 #include <span>
 #include <string>

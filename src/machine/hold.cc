@@ -1,5 +1,6 @@
 #include "machine/hold.h"
 
+#include "config/table.h"
 #include "machine/store.h"
 
 namespace comanda::machine {
@@ -33,9 +34,11 @@ bool Resume(db::Tx& tx) {
 std::string Hold::Describe() const {
   const UtcMs since = since_.load();
   if (since == 0) return "";
+  const std::string program =
+      config::kProgram == config::Program::kHead ? "comanda-head" : "comanda";
   return "held since " + FormatInstant(since) +
-         ", because another machine has served these data; when that one is off, `comanda resume` "
-         "sends what waits";
+         ", because another machine has served these data; when that one is off, `" + program +
+         " resume` sends what waits";
 }
 
 }  // namespace comanda::machine

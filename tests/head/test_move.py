@@ -256,6 +256,9 @@ def test_everything_is_answered_as_before(move, tmp_path):
         assert head.value("SELECT count(*) FROM orders") == orders, "a repeat made a second order"
         # Where the machine has an id, webhooks wait until somebody says that the former server is off.
         assert len(receiver.requests) == received
+        with contextlib.closing(head.client()) as api:
+            held = api.get("/readyz").json["checks"].get("outgoing", {"state": "`comanda-head resume`"})
+        assert "`comanda-head resume`" in held["state"]
         assert head.value("SELECT count(*) FROM audit WHERE action = 'backup.restored'") == 0
         with contextlib.closing(head.client(keys[made[0]["id"]])) as api:
             api.place(comment="after")
