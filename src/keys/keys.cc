@@ -411,18 +411,6 @@ Key Revoke(db::Tx& tx, CommandContext context, const auth::Principal& principal,
   return key;
 }
 
-std::string NameOf(db::Session& session, db::CompanyId company, std::string_view actor) {
-  constexpr std::string_view kKey = "key:";
-  if (!actor.starts_with(kKey)) return std::string(actor);
-  try {
-    const std::optional<Key> key = store::Find(session, company, actor.substr(kKey.size()));
-    return key ? key->name : "";
-  } catch (const Fault& fault) {
-    if (fault.kind != Fault::Kind::kDamaged) throw;
-    return "";
-  }
-}
-
 db::RowCount CountUpTo(db::Session& session, db::CompanyId company, int64_t last) {
   return store::CountUpTo(session, company, last);
 }

@@ -89,10 +89,6 @@ Key Rotate(db::Tx& tx, CommandContext context, const auth::Principal& principal,
 Key Revoke(db::Tx& tx, CommandContext context, const auth::Principal& principal,
            std::string_view id, const db::Stamp& stamp);
 
-// The name of the key that acts as this principal's actor; "local" for the command line; empty for
-// a key that is gone or damaged.
-std::string NameOf(db::Session& session, db::CompanyId company, std::string_view actor);
-
 // The keys, revoked ones included, that were created up to that created_seq, for `comanda drill`.
 db::RowCount CountUpTo(db::Session& session, db::CompanyId company, int64_t last);
 

@@ -20,7 +20,6 @@
 #include "http/context.h"
 #include "http/list.h"
 #include "json/writer.h"
-#include "keys/keys.h"
 #include "kitchen/changes.h"
 #include "kitchen/json.h"
 #include "kitchen/kitchen.h"
@@ -29,6 +28,7 @@
 #include "kitchen/rules.h"
 #include "kitchen/store.h"
 #include "kitchen/watch.h"
+#include "menu/json.h"
 #include "menu/menu.h"
 #include "orders/orders.h"
 
@@ -151,10 +151,7 @@ std::unique_ptr<Presence::Poll> BeginPoll(http::Context& ctx) {
   const std::string& actor = ctx.principal().actor;
   auto poll = std::make_unique<Presence::Poll>(
       WatchOf(ctx).presence(), ctx.company(), actor.substr(actor.find(':') + 1),
-      std::string(*display), state, [&] {
-        return ctx.Read(
-            [&](db::Snapshot& snapshot) { return keys::NameOf(snapshot, ctx.company(), actor); });
-      });
+      std::string(*display), state, ctx.principal().name);
   WatchOf(ctx).NoteDisplay();
   return poll;
 }
@@ -255,14 +252,12 @@ Target TargetOf(const http::Context& ctx) {
           .company_uuid = ctx.principal().company_uuid,
           .key = *std::move(key),
           .actor = ctx.principal().actor,
-          .by = {}};
+          .by = ctx.principal().name};
 }
 
-// Runs the command with the name of the key.
 template <typename Command>
 http::Response Write(http::Context& ctx, Target target, Command&& command) {
   return Versioned(ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    target.by = keys::NameOf(tx, target.company, target.actor);
     const Record record = command(tx, target, stamp);
     http::Response response = http::Data(record.json);
     response.event_seq = record.event_seq;
@@ -438,7 +433,7 @@ void WriteExtra(json::Writer& out, const menu::Extra& extra) {
   out.BeginObject();
   out.Key("id").Text(extra.id);
   out.Key("name").Text(extra.name);
-  out.Key("sold_out").Null();
+  menu::AppendSoldOut(out, extra.sold_out);
   out.EndObject();
 }
 
@@ -448,7 +443,7 @@ void WriteDish(json::Writer& out, const menu::Dish& dish) {
   out.Key("name").Text(dish.name);
   out.Key("station_id").Text(dish.station_id);
   out.Key("available").Boolean(dish.available);
-  out.Key("sold_out").Null();
+  menu::AppendSoldOut(out, dish.sold_out);
   out.Key("modifiers").BeginArray();
   for (const menu::Extra& extra : dish.extras) WriteExtra(out, extra);
   out.EndArray();

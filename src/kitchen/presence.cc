@@ -17,12 +17,12 @@ bool Display::Shows(std::string_view station) const { return ShowsStation(state,
 
 Presence::Poll::Poll(Presence& presence, db::CompanyId company, std::string key_id,
                      std::string display, DisplayState state,
-                     const std::function<std::string()>& find_name)
+                     std::string name)
     : presence_(presence),
       company_(company),
       key_id_(std::move(key_id)),
       display_(std::move(display)) {
-  presence_.Begin(company_, {key_id_, display_}, std::move(state), find_name);
+  presence_.Begin(company_, {key_id_, display_}, std::move(state), std::move(name));
 }
 
 Presence::Poll::~Poll() { presence_.End(company_, {key_id_, display_}); }
@@ -69,24 +69,14 @@ void Presence::ForgetOldest(Kitchen& kitchen, int64_t now_ms) {
 }
 
 void Presence::Begin(db::CompanyId company, const EntryKey& key, DisplayState state,
-                     const std::function<std::string()>& find_name) {
-  std::optional<std::string> name;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto kitchen = kitchens_.find(company.value);
-    if (kitchen != kitchens_.end()) {
-      const auto entry = kitchen->second.displays.find(key);
-      if (entry != kitchen->second.displays.end()) name = entry->second.name;
-    }
-  }
-  if (!name) name = find_name();  // reads the database: not under the lock
+                     std::string name) {
   const int64_t now_ms = clock_.MonotonicMs();
   const std::lock_guard lock(mutex_);
   Kitchen& kitchen = kitchens_[company.value];
   if (!kitchen.displays.contains(key)) ForgetOldest(kitchen, now_ms);
   Entry& entry = kitchen.displays[key];
   if (entry.last_ms != 0 && entry.state.stations != state.stations) Leave(kitchen, entry, now_ms);
-  entry.name = *std::move(name);
+  entry.name = std::move(name);
   if (!state.is_muted) {
     entry.muted_since.reset();
   } else if (!entry.muted_since) {

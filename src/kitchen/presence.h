@@ -5,7 +5,6 @@
 // a display that shows it is present. After a restart nobody has been present yet.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -50,12 +49,11 @@ class Presence {
 
   explicit Presence(const Clock& clock) : clock_(clock), begin_ms_(clock.MonotonicMs()) {}
 
-  // One poll of a display: it is present for the life of this object. `find_name` is called where
-  // the name of the key is not known yet.
+  // One poll of a display: it is present for the life of this object. `name`: of the key.
   class Poll {
    public:
     Poll(Presence& presence, db::CompanyId company, std::string key_id, std::string display,
-         DisplayState state, const std::function<std::string()>& find_name);
+         DisplayState state, std::string name);
     ~Poll();
     Poll(const Poll&) = delete;
     Poll& operator=(const Poll&) = delete;
@@ -103,7 +101,7 @@ class Presence {
   bool IsPresent(const Entry& entry, int64_t now_ms) const;
   void Leave(Kitchen& kitchen, const Entry& entry, int64_t now_ms);
   void Begin(db::CompanyId company, const EntryKey& key, DisplayState state,
-             const std::function<std::string()>& find_name);
+             std::string name);
   void End(db::CompanyId company, const EntryKey& key);
   void ForgetOldest(Kitchen& kitchen, int64_t now_ms);
 

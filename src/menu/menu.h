@@ -66,11 +66,13 @@ void RestoreStock(db::Tx& tx, db::CompanyId company, const std::vector<StockLine
 // The menu as the kitchen reads it: what can be made, and what it is made with.
 struct Extra {
   std::string id, name;
+  std::optional<SoldOut> sold_out;
 };
 struct Dish {
   std::string id, name;
   std::optional<std::string> station_id;
   bool available = true;  // IsAvailable()
+  std::optional<SoldOut> sold_out;
   std::vector<Extra> extras;
 };
 struct DishList {

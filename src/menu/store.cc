@@ -250,7 +250,8 @@ std::vector<ShownProduct> SelectShown(db::Session& session, db::CompanyId compan
 std::vector<DishList> AllDishes(db::Session& session, db::CompanyId company) {
   static constexpr db::Sql kDishes = R"sql(
       SELECT c.id AS category_id, c.name AS category_name, p.id, p.name, p.kitchen_id,
-        p.visible = 1 AND EXISTS (
+        p.sold_out_since, p.sold_out_until, p.sold_out_by,
+        p.visible = 1 AND p.sold_out_since IS NULL AND EXISTS (
           SELECT 1 FROM variant AS v WHERE v.company_id = $1 AND v.product_id = p.id
             AND (p.stock_enabled = 0 OR v.stock IS NULL OR v.stock > 0)
         ) AS available
@@ -259,7 +260,7 @@ std::vector<DishList> AllDishes(db::Session& session, db::CompanyId company) {
       ORDER BY c.position, c.id, p.position, p.id
       )sql";
   static constexpr db::Sql kExtras = R"sql(
-      SELECT m.product_id, m.id, m.name
+      SELECT m.product_id, m.id, m.name, m.sold_out_since, m.sold_out_until, m.sold_out_by
       FROM modifier AS m
       JOIN modifier_category AS g ON g.company_id = m.company_id AND g.id = m.modifier_category_id
       WHERE m.company_id = $1 AND g.is_active = 1 AND m.visible = 1
@@ -278,6 +279,7 @@ std::vector<DishList> AllDishes(db::Session& session, db::CompanyId company) {
                                      .name = rows.Text("name"),
                                      .station_id = rows.OptionalText("kitchen_id"),
                                      .available = rows.Bool("available"),
+                                     .sold_out = ReadSoldOut(rows),
                                      .extras = {}});
     }
   }
@@ -286,7 +288,7 @@ std::vector<DishList> AllDishes(db::Session& session, db::CompanyId company) {
     const auto place = places.find(rows.Text("product_id"));
     if (place == places.end()) continue;
     const auto [list, dish] = place->second;
-    lists[list].dishes[dish].extras.push_back({rows.Text("id"), rows.Text("name")});
+    lists[list].dishes[dish].extras.push_back({rows.Text("id"), rows.Text("name"), ReadSoldOut(rows)});
   }
   return lists;
 }
