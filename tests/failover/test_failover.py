@@ -6,59 +6,18 @@ Where another database server and another comanda-head take over at once, cursor
 that no event was lost. Else each goes on."""
 
 import os
-import random
 import signal
 import time
 
 import pytest
 
 from support.box import LONG
-from support.head_office import FAILOVER_MAX_S, HeadOffice
-from support.head_office_tills import Shift
+from support.head_office import FAILOVER_MAX_S
+from support.head_office_tills import Moment, Shift
 from support.waiting import wait_until
 
 SEED = int(os.environ.get("COMANDA_SEED", "1"))
 ROUNDS = range(SEED, SEED + (20 if LONG else 2))
-
-
-@pytest.fixture(scope="module")
-def running():
-    office = HeadOffice()
-    try:
-        yield office.start()
-    finally:
-        office.close()
-
-
-@pytest.fixture
-def office(running):
-    """With all of its machines well, before and after."""
-    running.make_whole()
-    yield running
-    for head in running.heads:
-        assert set(head.ends) <= {-signal.SIGKILL, 70}, (head.ends, head.program.text()[-3000:])
-
-
-class Moment:
-    """A random moment of the tills' work, and what came of it."""
-
-    def __init__(self, shift, round):
-        self.shift, self.random = shift, random.Random(round)
-        shift.wait_for_answers(self.random.randrange(1, 40))
-        time.sleep(self.random.random() / 20)
-        self.at = time.monotonic()
-
-    def tell(self, what):
-        self.shift.wait_for_answers(20)
-        print(f"{what}: {self.shift.pause_after(self.at):.1f} s without an acknowledged write")
-
-
-@pytest.fixture
-def told(capsys):
-    """Shows what a test measured, also where it passes."""
-    yield
-    with capsys.disabled():
-        print("\n" + capsys.readouterr().out, end="")
 
 
 @pytest.mark.parametrize("round", ROUNDS)

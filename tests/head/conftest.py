@@ -5,7 +5,9 @@ import pytest
 
 from support import postgresql
 from support.box import Box, free_port
+from support.head_box import is_ready
 from support.postgresql_proxy import Proxy
+from support.waiting import wait_until
 
 
 @pytest.fixture
@@ -19,6 +21,8 @@ def head():
     box.proxy = proxy
     box.command("import", "demo", "--data", str(box.data))
     box.start()
+    # It is a standby until the server has freed the lock of the command before.
+    wait_until(lambda: is_ready(box), box.log_text)
     yield box
     proxy.go_on()
     box.discard()

@@ -95,12 +95,14 @@ def test_a_former_primary_acknowledges_nothing_behind_a_pause(head, api):
         assert head.process.wait(PATIENCE_S) == 70
         till.join(PATIENCE_S)
         assert answers in ([], [503]), answers
-        assert "is a former primary" in head.log_text()
-        # Nor does it begin there again.
+        assert "says as well that it is the primary" in head.log_text()
+        # Nor does anybody begin on either of them, until only one is left.
         head.launch()
         assert head.process.wait(PATIENCE_S) == 70
-        # It does where it finds the other one first.
-        head.settings_file.write_text(settings.replace(head.proxy.directory, other.directory))
+        head.settings_file.write_text(settings.replace(head.proxy.directory, f"{other.directory},{head.proxy.directory}"))
+        head.launch()
+        assert head.process.wait(PATIENCE_S) == 70
+        head.settings_file.write_text(settings.replace(head.proxy.directory, f"{other.directory},/nowhere"))
         head.start()
         wait_until(lambda: is_ready(head), head.log_text)
         head.stop()

@@ -376,6 +376,8 @@ class HeadOffice:
     def make_whole(self):
         """All machines are well, one server serves, and the other waits."""
         for node in self.nodes.values():
+            if not node.etcd.is_running():
+                node.etcd.start()
             if not node.patroni.is_running():
                 node.patroni.start()
         self.wait_for_primary()

@@ -2,6 +2,7 @@
 nothing that was acknowledged is lost or doubled, no event is missing."""
 
 import contextlib
+import random
 import threading
 import time
 
@@ -87,6 +88,20 @@ class Follower(threading.Thread):
         return bool(answer.json["data"])
 
 
+class Moment:
+    """A random moment of the tills' work, and what came of it."""
+
+    def __init__(self, shift, round):
+        self.shift, self.random = shift, random.Random(round)
+        shift.wait_for_answers(self.random.randrange(1, 40))
+        time.sleep(self.random.random() / 20)
+        self.at = time.monotonic()
+
+    def tell(self, what):
+        self.shift.wait_for_answers(20)
+        print(f"{what}: {self.shift.pause_after(self.at):.1f} s without an acknowledged write")
+
+
 class Shift:
     """Tills at work at a head office, from __enter__ on. It takes the place of tills.Restaurant for them."""
 
@@ -158,6 +173,8 @@ class Shift:
 
     def check(self):
         """Everything acknowledged is there once, as it was acknowledged."""
+        # A former primary that has just woken up says for a moment that it still is one.
+        self.office.make_whole()
         primary = self.office.wait_for_primary()
         for row in primary.psql("SET search_path = live;\n" + SQL_OF_LOSS).splitlines():
             what, count = row.split("|")

@@ -25,8 +25,27 @@ def messages(read):
         yield kind, kind + length + read(struct.unpack("!I", length)[0] - 4)
 
 
+class Session:
+    """What a connection has prepared, and whether its transaction is one of a job: it has more in it than what the owner of the
+    database does to show that it still is."""
+
+    def __init__(self):
+        self.statements, self.is_job = {}, False
+
+    def note(self, kind, message):
+        if kind == b"P":
+            name, sql = message[5:].split(b"\0")[:2]
+            self.statements[name] = sql
+        elif kind == b"B":
+            sql = self.statements.get(message[5:].split(b"\0")[1], b"")
+            if sql == b"BEGIN":
+                self.is_job = False
+            elif sql != b"COMMIT" and b"UPDATE owner" not in sql:
+                self.is_job = True
+
+
 class Proxy:
-    """`faults`: how the next commits are failed: "before" the server has it, its "answer", or as a "rollback" """
+    """`faults`: how the next commits of jobs are failed: "before" the server has it, its "answer", or as a "rollback" """
 
     def __init__(self, server_directory):
         self.server = str(pathlib.Path(server_directory, PORT_FILE))
@@ -39,6 +58,8 @@ class Proxy:
         self.goes_on.set()
         self.commits_go_on = threading.Event()
         self.commits_go_on.set()
+        self.passed = 0  # messages in both directions; guarded by lock
+        self.cut_at = None  # the connection of the message of that number ends before it passes; guarded by lock
         self.changed = {}  # of each message of the server: these bytes, and others of the same length
         self.is_pooler = False  # sessions have another number than the server's, as behind pgbouncer
         self.listener = socket.socket(socket.AF_UNIX)
@@ -67,6 +88,18 @@ class Proxy:
         self.goes_on.set()
         self.commits_go_on.set()
 
+    def cut_after(self, count):
+        """Ends the connection whose message follows that many others."""
+        with self.lock:
+            self.cut_at = self.passed + count
+
+    def _count(self):
+        with self.lock:
+            if self.cut_at == self.passed:
+                self.cut_at = None
+                raise Cut
+            self.passed += 1
+
     def _take(self, how):
         with self.lock:
             if self.faults[:1] != [how]:
@@ -88,11 +121,12 @@ class Proxy:
         except OSError:
             client.close()
             return
-        both = (client, server)
+        both = (client, server, Session())
         threading.Thread(target=self._carry, args=(client, server, self._from_client, both), daemon=True).start()
         threading.Thread(target=self._carry, args=(server, client, self._from_server, both), daemon=True).start()
 
     def _carry(self, source, sink, look, both):
+        *both, session = both
         def read(size):
             data = b""
             while len(data) < size:
@@ -108,7 +142,8 @@ class Proxy:
                 sink.sendall(length + read(struct.unpack("!I", length)[0] - 4))
             for kind, message in messages(read):
                 self.goes_on.wait()
-                sink.sendall(look(kind, message))
+                self._count()
+                sink.sendall(look(kind, message, session))
         except (Cut, OSError):
             pass
         for one in both:
@@ -116,18 +151,19 @@ class Proxy:
                 one.shutdown(socket.SHUT_RDWR)
             one.close()
 
-    def _from_client(self, kind, message):
+    def _from_client(self, kind, message, session):
+        session.note(kind, message)
         if kind == b"P" and message[5:].split(b"\0")[1] == b"COMMIT":
-            if self._take("before"):
+            if session.is_job and self._take("before"):
                 raise Cut
-            if self._take("rollback"):
+            if session.is_job and self._take("rollback"):
                 text = message[5:].replace(b"COMMIT", b"ROLLBACK")
                 return kind + struct.pack("!I", len(text) + 4) + text
             self.commits_go_on.wait()
         return message
 
-    def _from_server(self, kind, message):
-        if kind == b"C" and message[5:] == b"COMMIT\0" and self._take("answer"):
+    def _from_server(self, kind, message, session):
+        if kind == b"C" and message[5:] == b"COMMIT\0" and session.is_job and self._take("answer"):
             raise Cut
         if kind == b"K" and self.is_pooler:
             message = message[:5] + struct.pack("!I", 4_000_000) + message[9:]

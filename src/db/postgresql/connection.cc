@@ -605,7 +605,9 @@ Fault Connection::failure() const {
 }
 
 bool Connection::MustRunAgain() const {
-  return trouble_ != Trouble::kNone && StateOf(state_).next == Next::kAgain;
+  if (trouble_ == Trouble::kNone) return false;
+  const Next next = StateOf(state_).next;
+  return next == Next::kAgain || next == Next::kReconnect;
 }
 
 std::vector<std::string> Connection::HostsOf(const std::string& database) {

@@ -21,9 +21,10 @@ constexpr int64_t kVersionMin = 150'000;
 constexpr std::chrono::milliseconds kBetweenTries{100};
 // After a transaction that is known to have failed, its callers are told so at last.
 constexpr int64_t kRecoverMaxMs = 10'000;
-constexpr const char* kSuperseded =
-    "the database server is a former primary: another host of the setting `database` has taken its "
-    "place";
+constexpr const char* kTwoPrimaries =
+    "another host of the setting `database` says as well that it is the primary, and this one "
+    "waits "
+    "for no standby";
 
 }  // namespace
 
@@ -59,16 +60,18 @@ Upkeep::Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbea
     NoteOwner(*connection_);
     throw OwnedByAnother(note());
   }
-  if (IsSuperseded(*connection_, ReadTimeline(*connection_))) {
-    throw Fault(Fault::Kind::kUnavailable, kSuperseded);
-  }
+  if (!MayBePrimary(*connection_)) throw Fault(Fault::Kind::kUnavailable, kTwoPrimaries);
   Migrate(*connection_, settings_, heartbeat_);
   RequireCatalogue(*connection_, settings_);
   timeline_ = ReadTimeline(*connection_);
   commits_ = ReadOwner(*connection_).commits;
   went_back_ = MayHaveLost(ReadOwnersTimeline(*connection_));
   const int64_t asked_ms = clock_.MonotonicMs();
+  connection_->TakeWarning();
   term_ = BecomeOwner(*connection_, went_back_ ? "" : timeline_).term;
+  if (connection_->TakeWarning()) {
+    throw Fault(Fault::Kind::kUnavailable, "a commit does not reach the standby of the database");
+  }
   lease_.Renew(asked_ms);
   NoteOwner(*connection_);
   identity_ = connection_->Text(
@@ -220,33 +223,39 @@ bool Upkeep::Prove(Connection& connection, int64_t commits, const std::string& n
   return true;
 }
 
-// Whether another host says that it is the primary, of a later history than this server's. Where
-// commits wait for no standby, a former primary that hung and wakes goes on as if it still were the
-// primary. Hosts that cannot be reached, and standbys, say nothing.
-bool Upkeep::IsSuperseded(const Connection& connection, const std::string& timeline) const {
+// Whether this server may be the primary, as far as can be told before a commit of it has ended.
+// Two hosts say so where a former primary hung and wakes, or where somebody has promoted a standby
+// by hand. The one that was elected waits for a standby, sooner or later; the other one's commits
+// do not end, or wait for nothing and are lost. Hosts that cannot be reached, and standbys, say
+// nothing.
+bool Upkeep::MayBePrimary(Connection& connection) const {
+  if (!connection.Text("SELECT current_setting('synchronous_standby_names')").empty()) return true;
   for (const std::string& host : Connection::HostsOf(settings_.database)) {
     if (host == connection.host()) continue;
     Settings other = settings_;
     other.server_of_writer = [&host] { return host; };
     try {
-      Connection there(other, Connection::Role::kReader, clock_);
-      if (ReadTimeline(there) > timeline) return true;
-    } catch (const Fault&) {
+      const Connection there(other, Connection::Role::kReader, clock_);
+      log::Warning("two database servers say that they are the primary",
+                   {{"host", connection.host()}, {"other", there.host()}});
+      return false;
+    } catch (const Fault&) {  // a standby, or not reachable
     }
     heartbeat_.Beat();
   }
-  return false;
+  return true;
 }
 
 // A commit that may be on this server alone is acknowledged once another one behind it is on the
 // standby.
 void Upkeep::Confirm() {
-  // Asked first, since hosts that are dead answer so late that the lease would run out meanwhile.
-  if (IsSuperseded(*connection_, timeline_)) EndProcess(kSuperseded);
+  bool is_asked = false;  // once, since hosts that are dead answer late
   const int64_t until_ms = clock_.MonotonicMs() + kUnknownMaxMs;
   while (clock_.MonotonicMs() < until_ms) {
     heartbeat_.Beat();
     try {
+      if (!is_asked && !MayBePrimary(*connection_)) EndProcess(kTwoPrimaries);
+      is_asked = true;
       if (Prove(*connection_, commits_)) return;
     } catch (const Fault&) {
       if (IsNotOwner(*connection_)) EndProcess("another process has become the owner");
@@ -312,7 +321,7 @@ bool Upkeep::TryConnect() {
     // A former primary that hung and wakes takes locks and is read. Its standbys are gone, and it
     // does not get through with a commit, unless it waits for none.
     const std::string timeline = ReadTimeline(*fresh);
-    if (timeline == timeline_ && IsSuperseded(*fresh, timeline)) return false;
+    if (!MayBePrimary(*fresh)) return false;
     if (!Prove(*fresh, owner.commits, went_back_ ? "" : timeline)) return false;
     connection_ = std::move(fresh);
     commits_ = owner.commits;

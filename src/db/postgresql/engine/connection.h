@@ -150,7 +150,8 @@ class Connection {
   // False where the server has closed the connection meanwhile, or the writer has another server.
   bool IsUsable();
 
-  // Whether the transaction lost against another one, and may succeed if its jobs run again.
+  // Whether the transaction lost against another one, or with its connection, and may succeed if
+  // its jobs run again.
   bool MustRunAgain() const;
 
   // Whether a statement was taken and not given back.

@@ -20,8 +20,9 @@
 // A lease (db/postgresql/lease.h): the server must have answered on the writer's connection within
 // five seconds, or nothing is answered, from memory neither (IsServing). It is asked every
 // kAskEveryMs where there is no job, by a commit. A COMMIT that is answered later than that counts
-// as one that may be on this server alone, and before it is acknowledged the other hosts of the
-// setting are asked whether one of them is the primary of a later history (IsSuperseded).
+// as one that may be on this server alone. Before such a commit is acknowledged, and where the
+// connection is new, the other hosts of the setting are asked whether one of them says as well that
+// it is the primary (MayBePrimary).
 //
 // Belongs to the writer's thread, but for the functions that say otherwise.
 
@@ -109,7 +110,7 @@ class Upkeep {
   void RequireServer(Connection& connection);
   bool TryConnect();
   bool Prove(Connection& connection, int64_t commits, const std::string& new_timeline = "");
-  bool IsSuperseded(const Connection& connection, const std::string& timeline) const;
+  bool MayBePrimary(Connection& connection) const;
   bool MayHaveLost(const std::string& owners_timeline) const;
   bool MustReconnect() const;
   bool FindOut(int64_t commits);
