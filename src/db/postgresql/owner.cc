@@ -58,6 +58,15 @@ class Taken {
   Statement& statement_;
 };
 
+void RequireRights(Connection& connection, const std::string& may) {
+  if (connection.Text("SELECT " + may) == "t") return;
+  const std::string database = connection.Text("SELECT current_database()");
+  const std::string user = connection.Text("SELECT current_user");
+  throw Fault(Fault::Kind::kInternal, "the user " + user + " may not make tables in the database " +
+                                          database + ": `ALTER DATABASE " + database +
+                                          " OWNER TO " + user + "` makes it the owner");
+}
+
 // To a table of a program that did not keep it.
 void AddTimeline(Connection& connection) {
   const int64_t found = connection.Integer(
@@ -95,6 +104,8 @@ void MakeOwnTables(Connection& connection, const Settings& settings) {
                                             " of the database is another program's: name another "
                                             "database, or drop the schema");
   }
+  RequireRights(connection, has_schema ? "has_schema_privilege(" + named + ", 'CREATE')"
+                                       : "has_database_privilege(current_database(), 'CREATE')");
   connection.BeginWriting();
   connection.Execute("CREATE SCHEMA IF NOT EXISTS " + schema);
   CreateOwnTables(connection);
