@@ -20,6 +20,7 @@
 #include "commands/commands.h"
 #include "commands/embedded.h"
 #include "commands/terminal.h"
+#include "db/health.h"
 #include "ops/systemd.h"
 
 namespace comanda::commands {
@@ -112,6 +113,8 @@ int Serve(Words words) {
     const app::Awaited awaited = app::AwaitDatabase(options, listeners);
     if (awaited.is_stopped) return kExitDone;
     app.emplace(options, std::move(lock), std::move(listeners), awaited.note);
+  } catch (const db::OwnedByAnother& owned) {  // another standby was faster: it waits again
+    throw Fault(owned.kind, owned.cause);
   } catch (const Fault& fault) {
     const bool may_pass =
         fault.kind == Fault::Kind::kDiskFull || fault.kind == Fault::Kind::kDiskReadOnly;

@@ -2,6 +2,7 @@
 server itself says it, in a trigger that somebody has added."""
 
 import contextlib
+import time
 
 import pytest
 
@@ -47,8 +48,11 @@ def test_what_the_server_says_leads_to(head, api, state, outcome):
     before = reconnects(head)
     # A job that lost is tried together with others and then alone; what concerns it alone, once.
     with said(head, state, 2 if outcome in (REFUSE, FULL) else 1):
+        begun = time.monotonic()
         answer = place(api, references[0])
         if outcome in (AGAIN, RECONNECT):
+            # The session that has the lock is ended; the server itself would end it after 10 s of silence.
+            assert time.monotonic() - begun < 8
             assert answer.status == 201, answer.body
         elif outcome == FAIL:
             assert answer.status == 500, answer.body

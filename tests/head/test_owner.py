@@ -1,6 +1,7 @@
 """comanda-head and its database: one process owns it, a commit whose answer is lost is looked up, a server that hangs or goes
 away is no wrong answer."""
 
+import contextlib
 import signal
 import threading
 import time
@@ -9,8 +10,12 @@ import pytest
 
 from support.box import PATIENCE_S, Client
 from support.head_box import is_ready, place, sold, states
+from support.metrics import of_box
 from support.orders import new_id
 from support.waiting import wait_until
+
+
+DEADLINE_S = 33  # Connection::kWriteMaxMs, and the server's last chance
 
 
 # One owner
@@ -67,6 +72,35 @@ def test_who_lost_the_lock_cannot_commit(head, second, api):
     assert sold(head, [reference]) == [0]
 
 
+def test_an_owner_whose_term_has_passed_starts_again(head, second, api):
+    """Another one has served and is gone again: what is kept in memory is not true any more, although the lock is free."""
+    place(api, new_id())
+    head.signal(signal.SIGSTOP)
+    with head.database() as db:
+        db.rows("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' "
+                "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+    second.start()
+    wait_until(lambda: is_ready(second), second.log_text)
+    other = second.client(api.key)
+    assert place(other, new_id()).status == 201
+    other.close()
+    second.kill()
+    head.signal(signal.SIGCONT)
+    assert head.process.wait(PATIENCE_S) == 70
+
+
+def test_the_lock_is_the_writers(head, api):
+    """Who loses it knows at once: it goes with the connection that writes."""
+    place(api, new_id())
+    before = of_box(head)
+    with head.database() as db:
+        db.rows("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' "
+                "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+    wait_until(lambda: place(api, new_id()).status == 201, head.log_text)
+    metric = 'comanda_db_reconnects_total{database="live"}'
+    assert of_box(head)[metric] == before[metric] + 1
+
+
 # Unknown commits
 
 def test_a_commit_whose_answer_is_lost_is_answered_once(head, api):
@@ -91,6 +125,53 @@ def test_a_commit_that_did_not_arrive_is_done_again(head, api):
         answer = place(api, reference)
         assert answer.status == 201, (answer.status, answer.body)
     assert sold(head, references) == [1] * 10
+
+
+def test_a_write_without_a_key_is_done_once_whatever_becomes_of_the_answer(head, api):
+    """A reference is unique, so that an order that is placed twice is one: a payment is not."""
+    order = api.place()
+    path = f"/v1/orders/{order['id']}/payments"
+    for n in range(10):
+        head.proxy.fail(("answer", "before")[n % 2])
+        paid = api.post(path, {"payment_method_code": "cash", "amount": 1})
+        assert paid.status == 200, paid.body
+        assert len(paid.data["payments"]) == n + 1
+    assert head.value("SELECT count(*) FROM payment WHERE order_id = ?", order["id"]) == 10
+
+
+def test_a_commit_that_is_rolled_back_is_no_commit(head, api):
+    """The server answers ROLLBACK, and no error."""
+    references = [new_id() for _ in range(5)]
+    for reference in references:
+        head.proxy.fail("rollback")
+        answer = place(api, reference)
+        assert answer.status == 201, answer.body
+    assert head.proxy.failed == 5
+    assert sold(head, references) == [1] * 5
+
+
+def test_a_commit_that_hangs_is_left(head, api):
+    """For ever: the server is alive to its kernel, and nothing that TCP does would end it."""
+    place(api, new_id())
+    reference = new_id()
+    head.proxy.hang_in_commits()
+
+    def sell():
+        with contextlib.suppress(OSError):  # a till does not wait that long
+            place(api, reference)
+
+    till = threading.Thread(target=sell)
+    begun = time.monotonic()
+    till.start()
+    # The server is asked again by a new connection, which it answers.
+    wait_until(lambda: "the answer to a commit is lost" in head.log_text(), head.log_text, DEADLINE_S + PATIENCE_S)
+    assert time.monotonic() - begun < DEADLINE_S + 10
+    head.proxy.go_on()
+    till.join(PATIENCE_S * 2)
+    again = head.client(api.key)
+    wait_until(lambda: place(again, reference).status == 201, head.log_text)
+    again.close()
+    assert sold(head, [reference]) == [1]
 
 
 def test_many_tills_through_lost_connections(head, api):

@@ -292,6 +292,7 @@ void Upkeep::Recover(Trouble trouble) {
     if (trouble == Trouble::kFull) BecomeFull();
     return;
   }
+  connection_->Close();  // it may live, and its session has the lock
   Refuse(Fault::Kind::kUnavailable, "the connection to the database is lost");
   const int64_t until_ms = clock_.MonotonicMs() + kRecoverMaxMs;
   while (!TryConnect()) {

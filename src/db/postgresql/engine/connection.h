@@ -156,7 +156,9 @@ class Connection {
 
   // Whether a statement was taken and not given back.
   bool AnyRunning() const { return running_ > 0; }
-  // Closed by the server, the network or a deadline.
+  // Ends the session, and with it its lock; is_lost() from then on.
+  void Close() noexcept;
+  // Closed by the server, the network, a deadline or Close().
   bool is_lost() const { return handle_ == nullptr; }
   // SQLSTATE of the worst failure; empty where no server answered.
   const std::string& state() const { return state_; }
@@ -198,7 +200,6 @@ class Connection {
   void NoteAnswer(const Due& due, Result result);
   void NoteFailure(std::string_view state, std::string_view message, std::string_view doing);
   [[noreturn]] void Lose(std::string_view why);
-  void Close() noexcept;
 
   const Clock& clock_;
   const std::string database_;                           // for messages
