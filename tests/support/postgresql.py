@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -63,7 +64,8 @@ class Server:
             shutil.chown(self.directory, USER)
             as_user = {"user": USER, "group": USER, "extra_groups": []}
         how = {"cwd": "/", "env": {**os.environ, "LC_ALL": "C", "DIRECTORY": self.directory}, **as_user}
-        data = self.directory + "/data"
+        self.data = data = self.directory + "/data"
+        self.how, self.is_stopped = how, False
         words = ["initdb", "-D", data, "-A", "trust", "-U", USER, "-E", "UTF8", "--locale=C", "--no-sync"]
         if copy_of:
             words = ["pg_basebackup", "-D", data, "-h", copy_of.directory, "-U", USER, "-R", "-c", "fast", "--no-sync"]
@@ -76,10 +78,11 @@ class Server:
             raise
         if hba:
             pathlib.Path(data, "pg_hba.conf").write_text(hba)
+        self.options = ["-k", self.directory, "-c", "listen_addresses=", "-c", f"max_connections={CONNECTIONS_MAX}", "-c",
+                        "max_wal_size=512MB", *options]
         # In a session of its own: Ctrl-C is for pytest, which then ends.
         self.shell = subprocess.Popen(
-            ["sh", "-c", SHELL, "sh", programs() / "postgres", "-D", data, "-k", self.directory, "-c", "listen_addresses=",
-             "-c", f"max_connections={CONNECTIONS_MAX}", "-c", "max_wal_size=512MB", *options],
+            ["sh", "-c", SHELL, "sh", programs() / "postgres", "-D", data, *self.options],
             **how, stdin=subprocess.PIPE, start_new_session=True)
         try:
             with_admin = wait_until(self._answers, self.log_text)
@@ -103,7 +106,26 @@ class Server:
     def log_text(self):
         return pathlib.Path(self.directory, "log").read_text(errors="replace")
 
+    def run(self, *words):
+        """A program of its user, in its data directory; what it said."""
+        done = subprocess.run([str(word) for word in words], **{**self.how, "cwd": self.data}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=PATIENCE_S * 4)
+        assert done.returncode == 0, (words, done.stdout)
+        return done.stdout
+
+    def stop(self):
+        """Its directory stays, until close()."""
+        self.run(programs() / "pg_ctl", "-D", self.data, "-m", "fast", "-w", "stop")
+        self.is_stopped = True
+
+    def start_again(self):
+        self.run(programs() / "pg_ctl", "-D", self.data, "-w", "-t", "120", "-l", self.directory + "/log", "-o",
+                 " ".join(shlex.quote(word) for word in self.options), "start")
+
     def close(self):
+        if self.is_stopped:  # the shell does not know the one that was started again
+            with contextlib.suppress(AssertionError):
+                self.run(programs() / "pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
         self.shell.stdin.close()
         self.shell.wait(PATIENCE_S)
 
