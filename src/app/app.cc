@@ -275,6 +275,9 @@ std::unique_ptr<wire::Server> App::Listen(Role role, const std::vector<Listener>
                 .name = is_live ? "https" : "https-test",
                 .host_allowed = [this](std::string_view host) { return HostAllowed(host); }};
   settings.errors_base = options_.errors_base;
+  for (const std::string& range : options_.proxy_networks) {
+    settings.proxies.push_back(*AddressRange::Parse(range));
+  }
   settings.heartbeats = &heartbeats_;
   settings.leaves_connections_waiting = ops::UnderSystemd();
   for (const Listener& listener : taken) settings.listeners.push_back(listener.fd.get());

@@ -82,8 +82,15 @@ void AuditEach(db::Tx& tx, const db::Stamp& stamp, std::string_view action) {
   }
 }
 
-// For a restored copy: raises the epochs, so that clients discard the cursors and entity tags of
-// changes that the copy does not contain, and writes this to the audit log.
+auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
+  return {.mode = mode,
+          .standard = {options.rate_standard_per_minute},
+          .plus = {options.rate_plus_per_minute},
+          .lan = {options.rate_lan_per_minute}};
+}
+
+}  // namespace
+
 void RaiseEpochs(db::Tx& tx, const db::Stamp& stamp) {
   cloud::NoteRestored(tx, events::LastTime(tx), stamp.now);
   constexpr uint64_t kEpochs = 1'000'000'000;
@@ -94,15 +101,6 @@ void RaiseEpochs(db::Tx& tx, const db::Stamp& stamp) {
   AuditEach(tx, stamp, "backup.restored");
   NoteTakenUp(tx);
 }
-
-auth::GateSettings Rates(auth::Mode mode, const config::Options& options) {
-  return {.mode = mode,
-          .standard = {options.rate_standard_per_minute},
-          .plus = {options.rate_plus_per_minute},
-          .lan = {options.rate_lan_per_minute}};
-}
-
-}  // namespace
 
 Environment::Environment(auth::Mode mode, const Process& process, const Upgrading& upgrading,
                          bool owns_directory, const std::optional<db::OwnerNote>& standby_note)

@@ -27,6 +27,11 @@
 
 namespace comanda::app {
 
+// For data that miss what was acknowledged after they were copied: raises the epochs, so that
+// clients discard the cursors and entity tags of changes that the copy does not contain, and writes
+// this to the audit log.
+void RaiseEpochs(db::Tx& tx, const db::Stamp& stamp);
+
 // Methods may be called by any thread unless they say otherwise.
 class Environment {
  public:

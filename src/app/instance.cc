@@ -29,8 +29,8 @@ Instance::Instance(const Process& process, const InstanceSettings& settings)
       more_checks_(settings.more_checks),
       environment_(settings.mode, process, settings.upgrading, settings.owns_directory,
                    settings.standby_note),
-      // Long polls may use half of the connections; the other half stays free.
-      long_polls_(WorkersOf(settings.mode, process.options) / 2),
+      long_polls_(WorkersOf(settings.mode, process.options) *
+                  static_cast<int>(process.options.long_polls_percent) / 100),
       long_polls_reader_(environment_.feed(), "long polls",
                          {.committed = [this] { long_polls_.Wake(); }}),
       answers_(kAnswerBytesMax),

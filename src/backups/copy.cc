@@ -102,6 +102,12 @@ void CopySandbox(const config::Options& options, const std::string& to, const Co
   }
 }
 
+void CopySmallFiles(const config::Options& options, const std::string& to, Copied& copied) {
+  CopyFile(options, "comanda.conf", to, copied);
+  CopyCertificates(options, to, copied);
+  CopyFilesIn(options, "providers.d", to, copied);
+}
+
 }  // namespace
 
 std::string LiveDatabase(const config::Options& options) {
@@ -118,12 +124,17 @@ int64_t DatabaseBytes(const config::Options& options) {
   return bytes;
 }
 
+std::vector<std::string> CopySmallFiles(const config::Options& options, const std::string& to) {
+  MakePrivateDirectories(to);
+  Copied copied;
+  CopySmallFiles(options, to, copied);
+  return copied.remarks;
+}
+
 Copied CopyDataDirectory(const config::Options& options, const std::string& to,
                          const CountRows& count_rows, const Clock& clock) {
   Copied copied;
-  CopyFile(options, "comanda.conf", to, copied);
-  CopyCertificates(options, to, copied);
-  CopyFilesIn(options, "providers.d", to, copied);
+  CopySmallFiles(options, to, copied);
   CopySandbox(options, to, count_rows, clock, copied);
   CopyDatabase(kDatabases[0], options, to, count_rows, clock, copied);
   WriteSums(to);

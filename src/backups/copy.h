@@ -37,6 +37,10 @@ std::string LiveDatabase(const config::Options& options);
 // The size of the databases with their logs.
 int64_t DatabaseBytes(const config::Options& options);
 
+// Copies what the data directory has beside its databases, settings and certificates, to the
+// directory `to`, which it makes. Returns what is not in the copy though it could be, and why.
+std::vector<std::string> CopySmallFiles(const config::Options& options, const std::string& to);
+
 // Fills the empty directory `to` and syncs it. Each database is read back and checked, and the
 // checksums of all files are written (sums.h). Fault if the live database is damaged in its pages,
 // or the disk fails or is full.

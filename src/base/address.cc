@@ -38,6 +38,16 @@ std::optional<Address> ParseAddress(std::string_view text) {
   return std::nullopt;
 }
 
+std::string NumericText(const Address& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (IsIpv4(address)) {
+    inet_ntop(AF_INET, address.data() + kMappedPrefix.size(), text.data(), text.size());
+  } else {
+    inet_ntop(AF_INET6, address.data(), text.data(), text.size());
+  }
+  return text.data();
+}
+
 std::optional<AddressRange> AddressRange::Parse(std::string_view text) {
   const size_t slash = text.find('/');
   const std::string_view host = text.substr(0, slash);

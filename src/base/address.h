@@ -18,6 +18,8 @@ using Address = std::array<uint8_t, 16>;
 // "192.168.1.20", "fe80::1%eth0" (the zone is ignored), "::ffff:192.168.1.20"; nothing if the text
 // is not a numeric address.
 std::optional<Address> ParseAddress(std::string_view text);
+// The one text of an address, by which texts of it can be compared: "192.168.1.20", "fe80::1".
+std::string NumericText(const Address& address);
 
 // A CIDR block (RFC 4632).
 class AddressRange {

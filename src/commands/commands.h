@@ -24,6 +24,10 @@ int Serve(Words words);
 int ImportFile(Words words);
 // Copies the databases, certificates and settings to a new directory, while the server runs.
 int BackUp(Words words);
+// Writes all data for comanda-head (db/export_manifest.h).
+int Export(Words words);
+// Takes such an export into the database of comanda-head.
+int Load(Words words);
 // Mounts a disk for the backups, also after a restart, or ends that (backups/disk.h).
 int Disk(Words words);
 // Puts a copy of a backup in the place of the data directory.
@@ -42,6 +46,8 @@ int Webhooks(Words words);
 int Providers(Words words);
 // Links the restaurant with the cloud, and shows how far they are in step.
 int Cloud(Words words);
+// Makes a user of the database server who may read the views of the office (office/views.h).
+int Office(Words words);
 // Prints the audit log.
 int ShowAudit(Words words);
 // Sends requests to a running server and compares the answers with the contract (selftest/).
@@ -54,6 +60,8 @@ int ShowConfig(Words words);
 int Verify(Words words);
 // Says what is well and what is not on this box (doctor/).
 int Doctor(Words words);
+// Says what the servers of the database are doing: of comanda-head.
+int ShowStatus(Words words);
 // Prints the version of the program.
 int Version(Words words);
 

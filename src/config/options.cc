@@ -76,6 +76,11 @@ void ParseMebibytes(const Given& given, Options& options) {
   options.*member = ParseInteger(given, 0, 1'000'000);
 }
 
+// Where all of them wait, nobody is answered.
+void ParseLongPolls(const Given& given, Options& options) {
+  options.long_polls_percent = ParseInteger(given, 0, 90);
+}
+
 void ParseWorkers(const Given& given, Options& options) {
   options.workers = static_cast<int>(ParseInteger(given, 8, 2048));
 }
@@ -174,8 +179,9 @@ void ParseMetricsFrom(const Given& given, Options& options) {
                 "must be numeric addresses with commas between them, like 10.0.0.7,10.0.0.8");
 }
 
-void ParseWebhookNetworks(const Given& given, Options& options) {
-  options.webhook_networks = ParseList(
+template <std::vector<std::string> Options::*member>
+void ParseNetworks(const Given& given, Options& options) {
+  options.*member = ParseList(
       given, [](const std::string& word) { return AddressRange::Parse(word).has_value(); },
       "must be addresses or ranges of them with commas between them, like "
       "10.20.0.0/16,127.0.0.1/32");
@@ -414,6 +420,18 @@ constexpr std::array kSettings = {
             ParsePath<&Options::tls_key>},
     Setting{"workers", "N", "256", "The most connections at once, 8 to 2048.", false, true,
             ParseWorkers},
+    Setting{"long_polls_percent", "PERCENT", "50",
+            "The share of the workers on which long polls may wait, 0 to 90; one more is answered "
+            "at once.",
+            false, true, ParseLongPolls, Program::kComanda},
+    Setting{"long_polls_percent", "PERCENT", "25",
+            "The share of the workers on which long polls may wait, 0 to 90; one more is answered "
+            "at once.",
+            false, true, ParseLongPolls, Program::kHead},
+    Setting{"proxy_networks", "CIDR,...", "",
+            "Proxies before this server, such as 10.0.0.11,10.0.0.12: the address of a client is "
+            "what they write in X-Forwarded-For.",
+            false, true, ParseNetworks<&Options::proxy_networks>},
     Setting{"rate_standard", "N", "100", "Requests a minute of a key of the tier standard.", false,
             true, ParseRate<&Options::rate_standard_per_minute>},
     Setting{"rate_plus", "N", "600", "Requests a minute of a key of the tier plus.", false, true,
@@ -463,7 +481,7 @@ constexpr std::array kSettings = {
     Setting{"webhook_networks", "CIDR,...", "",
             "Private networks and addresses, such as 10.20.0.0/16, and addresses of loopback, that "
             "webhooks and delivery apps may call beside this machine's own subnets.",
-            false, true, ParseWebhookNetworks},
+            false, true, ParseNetworks<&Options::webhook_networks>},
     Setting{"webhook_signature_header", "NAME", "X-Webhook-Signature",
             "The header that holds the signature of a webhook beside webhook-signature.", false,
             true, ParseSignatureHeader},

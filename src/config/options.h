@@ -33,6 +33,8 @@ struct Options {
   std::string sandbox_listen;
   // ADDR:PORT of plain HTTP; empty: only where systemd passes one.
   std::string setup_listen;
+  // Ranges (CIDR) of the proxies that tell the addresses of their clients (wire/forwarded.h).
+  std::vector<std::string> proxy_networks;
   // Origins of web pages whose scripts may call the API.
   std::vector<std::string> cors_origins;
   // Names of the box accepted in Host, besides its own.
@@ -49,6 +51,8 @@ struct Options {
   std::string tls_key;
   // Threads that serve requests, hence the most connections at once.
   int workers = 256;
+  // The share of them, in percent, on which long polls may wait; the others stay free.
+  int64_t long_polls_percent = 50;
   // Settings `rate_...`: requests a minute of each tier (contract section 4).
   int64_t rate_standard_per_minute = 100;
   int64_t rate_plus_per_minute = 600;

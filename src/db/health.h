@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/problem.h"
@@ -15,6 +16,13 @@ struct Health {
   std::string reason;  // why not
 };
 
+// The standbys of a database server.
+struct StandbyCounts {
+  int all = 0;
+  int in_sync = 0;     // commits wait for them
+  int64_t lag_ms = 0;  // of the one that is furthest behind in replaying
+};
+
 // What a process knows of a database that another one serves: which term it is in, how many
 // transactions were committed, and the history of the database server.
 struct OwnerNote {
@@ -23,6 +31,8 @@ struct OwnerNote {
   int64_t commits = 0;
   std::string timeline;
   std::string server;  // HOST:PORT of the database server; empty where it is not connected
+  // Of the server, where the owner sees them.
+  std::optional<StandbyCounts> standbys = {};
 };
 
 // Thrown where a database cannot be opened because another process serves it: of an engine whose

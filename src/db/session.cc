@@ -42,6 +42,12 @@ Rows Session::StartLiteral(Sql sql, const Bound* values, size_t count) {
   return rows;
 }
 
+Rows Session::StartLarge(Sql sql, const Bound* values, size_t count) {
+  Rows rows(connection_, connection_.TakeLarge(sql));
+  connection_.Bind(*rows.statement_, values, count, Copies::kCopied);
+  return rows;
+}
+
 Rows Session::StartBuilt(const ClauseBuilder& sql) {
   Rows rows(connection_, connection_.Take(sql.sql()));
   connection_.Bind(*rows.statement_, sql.values().data(), sql.values().size(), Copies::kCopied);

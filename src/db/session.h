@@ -127,6 +127,15 @@ class Session {
     return NamedRows<kBase>(StartBuilt(sql));
   }
 
+  // The same of a statement whose rows may be more than an answer of a database server may have
+  // (Connection::kAnswerBytesMax of that engine), such as a year of orders: it sends them in
+  // pieces.
+  template <const Sql& kSql, typename... Values>
+  NamedRows<kSql> QueryLarge(const Values&... values) {
+    const Bound bound[] = {Bound(values)..., Bound(nullptr)};
+    return NamedRows<kSql>(StartLarge(kSql, bound, sizeof...(Values)));
+  }
+
   // The first row, already stepped to, or nothing.
   template <const Sql& kSql, typename... Values>
   std::optional<NamedRows<kSql>> One(const Values&... values) {
@@ -177,6 +186,7 @@ class Session {
 
  private:
   Rows StartLiteral(Sql sql, const Bound* values, size_t count);
+  Rows StartLarge(Sql sql, const Bound* values, size_t count);
   Rows StartBuilt(const ClauseBuilder& sql);
   static void RequireBase(Sql base, const ClauseBuilder& sql);
   static std::optional<int64_t> FirstInt(Rows rows);

@@ -23,6 +23,8 @@ struct Migration {
   std::string_view sql;
 };
 
+struct Published;  // db/postgresql/published.h
+
 // Which connections of a database a reader may use (db/readers.h).
 enum class Readers : uint8_t {
   kShared,  // all but those that are kept for orders
@@ -55,6 +57,8 @@ struct Settings {
   // PostgreSQL: called before the process ends because commits that were acknowledged are missing,
   // to be remembered by the next start: the number of the last one
   std::function<void(int64_t commits)> note_went_back = {};
+  // PostgreSQL: what others may read in SQL; none where it is null. Outlives the database.
+  const Published* published = nullptr;
   // PostgreSQL: the server that the writer is connected to, as Connection::host() has it; empty
   // where there is none yet. Readers ask no other: a former primary that hung and wakes would
   // answer them with what was so before. The database's own.

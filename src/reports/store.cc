@@ -48,7 +48,7 @@ template <const db::Sql& kSelect, typename Add>
 void EachRow(db::Session& session, const OrderFilter& filter, Add add) {
   const Facets facets = SelectFacets(session, filter);
   for (const Interval& interval : filter.intervals) {
-    auto rows = session.Query<kSelect>(filter.company, interval.from, interval.to);
+    auto rows = session.QueryLarge<kSelect>(filter.company, interval.from, interval.to);
     while (rows.Next()) {
       const auto facet = facets.find(rows.Int("facet"));
       if (facet != facets.end()) add(rows, facet->second);
@@ -92,7 +92,8 @@ void EachPaymentByItsTime(db::Session& session, const OrderFilter& filter,
       WHERE o.company_id = $1 AND o.updated_at >= $2 AND o.created_at < $3
       )sql";
   const Facets facets = SelectFacets(session, filter);
-  auto row = session.Query<kSelect>(filter.company, span.from - kSetBackMs, span.to + kDatedBackMs);
+  auto row =
+      session.QueryLarge<kSelect>(filter.company, span.from - kSetBackMs, span.to + kDatedBackMs);
   while (row.Next()) {
     if (!facets.contains(row.Int("facet"))) continue;
     const std::optional<UtcMs> canceled_at = row.OptionalInt("canceled_at");

@@ -217,7 +217,7 @@ std::optional<Cause> Admission::MakeRoom(const Source& newcomer, int fd, int64_t
 
 bool Admission::Evict(Connection* victim, Cause cause) {
   if (victim == nullptr) return false;
-  const std::string source = victim->source.name;
+  const std::string source = victim->source->name;
   const ConnectionState state = victim->state.load();
   // Its worker may move it to another state meanwhile. An unauthenticated connection is evicted in
   // that state as well; another one is busy now and stays.
@@ -236,18 +236,18 @@ bool Admission::Evict(Connection* victim, Cause cause) {
 Connection* Admission::FindUnauthenticated(const Source& newcomer, int64_t now_ms) {
   Connection* found = nullptr;
   const auto rank = [](const Connection& connection) {
-    return std::pair(connection.source.Excess(), -connection.accepted_ms);
+    return std::pair(connection.source->Excess(), -connection.accepted_ms);
   };
   const bool spares_trusted = SparesTrusted();
   for (const auto& [fd, connection] : connections_) {
     if (connection->state.load() == ConnectionState::kClosing || !connection->is_unauthenticated)
       continue;
-    if (spares_trusted && connection->source.IsTrusted()) continue;
+    if (spares_trusted && connection->source->IsTrusted()) continue;
     if (found == nullptr || rank(*connection) > rank(*found)) found = connection.get();
   }
-  if (found == nullptr || found->source.Excess() == 0) return nullptr;
+  if (found == nullptr || found->source->Excess() == 0) return nullptr;
   const bool is_fairer =
-      found->source.Excess() > newcomer.Excess() || (spares_trusted && newcomer.IsTrusted());
+      found->source->Excess() > newcomer.Excess() || (spares_trusted && newcomer.IsTrusted());
   return is_fairer || found->accepted_ms <= now_ms - kGraceMs ? found : nullptr;
 }
 
@@ -269,12 +269,12 @@ Connection* Admission::FindWaiting(const Source* newcomer, int64_t now_ms) {
     const ConnectionState state = connection->state.load();
     if (state == ConnectionState::kClosing) continue;
     if (state == ConnectionState::kRequest && !connection->is_unauthenticated) continue;
-    if (spares_trusted && connection->source.IsTrusted()) continue;
+    if (spares_trusted && connection->source->IsTrusted()) continue;
     const bool is_idle = state == ConnectionState::kIdle || state == ConnectionState::kDiscard;
     const int64_t since_ms = connection->is_unauthenticated && !is_idle
                                  ? connection->accepted_ms
                                  : connection->since_ms.load();
-    const Rank rank{connection->source.open, is_idle, now_ms - since_ms};
+    const Rank rank{connection->source->open, is_idle, now_ms - since_ms};
     const bool has_many = rank.open > newcomer_open + Sources::kReserved;
     if (!is_idle && !has_many && rank.age_ms < kGraceMs) continue;
     if (found != nullptr && rank <= best) continue;
@@ -298,7 +298,7 @@ void Admission::Report(Cause cause, const std::string& source, int64_t now_ms) {
 
 void Admission::Trust(Connection& connection) {
   connection.is_unauthenticated = false;
-  sources_.Trust(connection.source);
+  sources_.Trust(*connection.source);
 }
 
 bool Admission::Authenticate(Connection& connection) {
@@ -309,11 +309,21 @@ bool Admission::Authenticate(Connection& connection) {
   return true;
 }
 
+void Admission::Attribute(Connection& connection, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  if (connection.state == ConnectionState::kClosing || connection.source->name == name) return;
+  Source& before = *connection.source;
+  Source& source = sources_.Open(name);
+  sources_.AddUnauthenticated(source);
+  connection.source = &source;
+  sources_.Leave(before, std::exchange(connection.is_unauthenticated, true));
+}
+
 bool Admission::End(Connection& connection, ConnectionState from) {
   if (from == ConnectionState::kClosing) return false;
   if (!connection.state.compare_exchange_strong(from, ConnectionState::kClosing)) return false;
   ++closing_;
-  sources_.Leave(connection.source, connection.is_unauthenticated);
+  sources_.Leave(*connection.source, connection.is_unauthenticated);
   // An idle connection sends no more, and its worker reads the end of the stream. In all other
   // states both directions are shut down: the client could go on sending.
   shutdown(connection.fd, from == ConnectionState::kIdle ? SHUT_RD : SHUT_RDWR);
@@ -417,7 +427,7 @@ void Admission::Close(int fd) {
     if (connection->state == ConnectionState::kClosing) {
       --closing_;
     } else {
-      sources_.Leave(connection->source, connection->is_unauthenticated);
+      sources_.Leave(*connection->source, connection->is_unauthenticated);
     }
     connections_.erase(fd);
   }

@@ -68,13 +68,13 @@ struct Connection {
       : fd(socket),
         accepted_ms(now_ms),
         is_from_untrusted(!from.IsTrusted()),
-        source(from),
+        source(&from),
         since_ms(now_ms) {}
 
   const int fd;
   const int64_t accepted_ms;
   const bool is_from_untrusted;    // its source was not trusted when it was accepted
-  Source& source;                  // guarded by Admission::mutex_; dangles in kClosing
+  Source* source;                  // guarded by Admission::mutex_; dangles in kClosing
   bool is_unauthenticated = true;  // written by its worker, under Admission::mutex_
   std::atomic<ConnectionState> state{ConnectionState::kHandshake};
   std::atomic<int64_t> since_ms;  // when the state began
@@ -97,7 +97,7 @@ enum class Cause : uint8_t {
 };
 
 // Thread-safe, but Accept() and Beat() are for the accepting thread alone, and Enter(), Poll(),
-// SetDeadline(), Authenticate() and Close() for the connection's own worker.
+// SetDeadline(), Authenticate(), Attribute() and Close() for the connection's own worker.
 class Admission {
  public:
   // `lobby`: where connections wait for a worker until their first byte; null: nowhere.
@@ -113,6 +113,9 @@ class Admission {
   // Counts the connection as authenticated and its source as trusted. False where it was evicted
   // already.
   bool Authenticate(Connection& connection);
+  // From now on the connection is of that source, for a request of another client that a proxy
+  // sends over it: as one that has not authenticated.
+  void Attribute(Connection& connection, const std::string& source);
   // Forgets and closes the socket; closes a socket that was not accepted here. Blocks for 2 s at
   // most where the connection is to be drained.
   void Close(int fd);

@@ -7,6 +7,7 @@
 
 #include "base/id.h"
 #include "base/text.h"
+#include "wire/forwarded.h"
 #include "wire/response_writer.h"
 
 namespace comanda::wire {
@@ -81,6 +82,15 @@ void ConnectionExchange::Begin(mg_connection* stream, bool is_local, const Clock
       is_local ? "127.0.0.1" : WithoutMappedPrefix(mg_get_request_info(stream)->remote_addr);
   request.request_id = RequestId(clock);
   request.local = is_local;
+}
+
+// One connection of a proxy brings requests of many clients.
+void ConnectionExchange::LookBehind(std::span<const AddressRange> proxies) {
+  if (request.local || !IsProxy(request.client_address, proxies)) return;
+  request.client_address = ClientBehind(request, proxies);
+  if (connection_ != nullptr) {
+    admission_.Attribute(*connection_, ClientOf(request.client_address));
+  }
 }
 
 void ConnectionExchange::AuthenticateConnection() {

@@ -10,9 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "base/address.h"
 #include "base/time/clock.h"
 #include "base/problem.h"
 #include "wire/admission.h"
@@ -53,6 +55,10 @@ class ConnectionExchange final : public Exchange {
 
   // Fills in `request`. Local requests come from the command line (wire::Request::local).
   void Begin(mg_connection* stream, bool is_local, const Clock& clock);
+
+  // Takes the address of the client from the proxy that it came through, where that is what the
+  // peer is. Throws Refusal (wire/forwarded.h).
+  void LookBehind(std::span<const AddressRange> proxies);
 
   std::string ReadBody(size_t bytes_max) override;
 

@@ -28,8 +28,10 @@ struct Request {
   std::string query;  // percent-encoded as sent, without the question mark
   // Names and values are views into the text of the head, which the exchange owns.
   std::vector<std::pair<std::string_view, std::string_view>> headers;
-  std::string client_address;  // numeric; an IPv4-mapped IPv6 address is shown as IPv4
-  std::string request_id;      // the client's X-Request-Id where it is valid, else one of ours
+  // Numeric; an IPv4-mapped IPv6 address is shown as IPv4. Of a request that came through a proxy:
+  // the address that it tells (wire/forwarded.h).
+  std::string client_address;
+  std::string request_id;  // the client's X-Request-Id where it is valid, else one of ours
   // It came over the control socket, or was made in this process: the command line asks.
   bool local = false;
 

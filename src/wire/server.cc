@@ -241,7 +241,7 @@ struct Server::Impl {
 
  private:
   void RequireHost(std::string_view host) const;
-  void Handle(Exchange& exchange) const;
+  void Handle(ConnectionExchange& exchange);
 };
 
 namespace {
@@ -431,8 +431,16 @@ int Server::Impl::CheckRequestHead(char* raw, int size, int civetweb_status) {
   return 0;
 }
 
-void Server::Impl::Handle(Exchange& exchange) const {
+void Server::Impl::Handle(ConnectionExchange& exchange) {
   const Request& request = exchange.request;
+  try {
+    exchange.LookBehind(settings.proxies);
+  } catch (const Refusal& refusal) {
+    heads_refused.Add();
+    exchange.response =
+        ProblemResponse(refusal, settings.errors_base, request.path, request.request_id);
+    return;
+  }
   if (admission.refusing()) {
     Refusal refusal(Problem::kServiceUnavailable,
                     "The box is stopping; try again in a few seconds.");

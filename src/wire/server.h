@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/address.h"
 #include "base/time/clock.h"
 #include "base/heartbeat.h"
 #include "base/metrics.h"
@@ -46,6 +47,8 @@ struct ServerSettings {
   // Whether Host may carry this name or address (lower case, without port and brackets). Called by
   // every worker; empty: Host may carry any.
   std::function<bool(std::string_view host)> host_allowed;
+  // The operator's proxies, which tell the addresses of their clients (wire/forwarded.h).
+  std::vector<AddressRange> proxies = {};
   std::string errors_base;  // the URL that the `type` of problem documents begins with
   Timeouts timeouts = {};
   Heartbeats* heartbeats = nullptr;  // null: nobody watches the accepting thread

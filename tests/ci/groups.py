@@ -17,7 +17,7 @@ FRESH_TESTS = ["style units", "api"]  # --quick in halves
 # In these, a test that fails once is a defect: it repeats by its seed, or shows a race that is rarely seen.
 SINGLE_FAILURE_IS_RED = {"hostile", "model", "races"}
 # Not in continuous integration: they take longer than there is room for.
-BY_HAND = {"failover"}
+BY_HAND = {"failover", "bare_office"}
 # These run on either engine of the database (--engine).
 BOTH_ENGINES = {"api", "model", "cloud", "hostile"}
 # Begun when no other group runs and nothing is compiled.
@@ -190,6 +190,12 @@ def failover(_):
     return [build("release", "comanda-head"), Pytest(["tests/failover"])]
 
 
+def bare_office(options):
+    """The steps of systemd/head-office/README.md on three bare Debians and a box."""
+    return [Command(["scripts/package"]), Command(["scripts/package", "--head"]),
+            Pytest(["tests/bare_office"], environment={"COMANDA_SUITES": " ".join(options.suites())})]
+
+
 def bench(_):
     """Verifies that the benchmarks run and write their tables; asserts no speed, because machines are noisy."""
     return [Command(["sh", "-euc", """
@@ -216,5 +222,5 @@ def fresh(options):
 
 ALL = {function.__name__: function for function in (
     style, units, api, model, sql, hostile, cloud, head, openapi, lan, apps, fault, power, package, sanitize, races, fuzz, arm64,
-    planted, fresh, bench, includes, failover)}
+    planted, fresh, bench, includes, failover, bare_office)}
 QUICK = ["style", "units", "api"]

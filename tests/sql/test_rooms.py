@@ -50,6 +50,12 @@ PLANTED = [
 ]
 
 
+def test_finds_a_view_that_reads_another_table(tree):
+    path = tree / "src/office/views/orders.sql"
+    path.write_text(path.read_text() + "JOIN client AS g ON g.company_id = o.company_id\n")
+    assert complaints(tree) == ["src/office/views/orders.sql: reads client, which belongs to clients (src/TABLES)"]
+
+
 @pytest.mark.parametrize("file, planted, complaint", PLANTED)
 def test_finds_what_is_planted(tree, file, planted, complaint):
     path = tree / "src" / file

@@ -48,9 +48,10 @@ request = struct.pack("16sh14x", b"lo", 1)
 fcntl.ioctl(socket.socket(), 0x8914, request)"""
 
 
-def base(suite, packages=PACKAGES):
-    """The directory of the bare system with these packages, made if it is not there yet."""
-    key = hashlib.sha256(MAKE.read_bytes() + packages.encode()).hexdigest()[:12]
+def base(suite, packages=PACKAGES, at_hand=""):
+    """The directory of the bare system with these packages, made if it is not there yet. What is `at_hand` apt can install
+    there without a network."""
+    key = hashlib.sha256(MAKE.read_bytes() + packages.encode() + at_hand.encode()).hexdigest()[:12]
     made = CACHE / "bare" / f"{suite}-{key}"
     made.parent.mkdir(parents=True, exist_ok=True)
     with open(made.parent / "lock", "w") as lock:
@@ -58,16 +59,16 @@ def base(suite, packages=PACKAGES):
         if not made.exists():
             unfinished = made.with_name(made.name + ".unfinished")
             subprocess.run(["rm", "-rf", "--one-file-system", unfinished], check=True)
-            subprocess.run([MAKE, suite, unfinished, packages], check=True)
+            subprocess.run([MAKE, suite, unfinished, packages, at_hand], check=True)
             unfinished.rename(made)
     return made
 
 
 class DebianRoot:
-    def __init__(self, suite, packages=PACKAGES):
+    def __init__(self, suite, packages=PACKAGES, at_hand=""):
         self.suite = suite
         # Beside the bare system: layers over a file system in memory are not possible everywhere.
-        lower = base(suite, packages)
+        lower = base(suite, packages, at_hand)
         self._place = pathlib.Path(tempfile.mkdtemp(prefix="layer.", dir=lower.parent))
         for name in ("upper", "work", "root"):
             (self._place / name).mkdir()
@@ -167,6 +168,7 @@ ln -s pts/ptmx "$root/dev/ptmx"
 ln -s /proc/self/fd "$root/dev/fd"
 mount -t tmpfs -o mode=755 tmpfs "$root/run"
 mkdir "$root/run/lock" "$root/run/before"
+[ -z "${3:-}" ] || { mkdir -p "$root$4" && mount --bind "$3" "$root$4"; }
 cd "$root"
 pivot_root . run/before
 echo ready
@@ -176,6 +178,8 @@ exec env -i container=other PATH="$PATH" sh -c 'umount -l /run/before && exec /l
 
 class BootedRoot(DebianRoot):
     """Raises CannotBoot, with the reason."""
+
+    shares = ()  # a directory of this machine, and where it is mounted inside
 
     def _begin(self, lower):
         mounts = [line.split() for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
@@ -195,7 +199,7 @@ class BootedRoot(DebianRoot):
 
     def _boot(self, lower):
         self._lower = lower
-        self._hold(["--mount", "--net", "--pid", "--ipc", "--uts", "--cgroup"], BOOTING, lower, self._place,
+        self._hold(["--mount", "--net", "--pid", "--ipc", "--uts", "--cgroup"], BOOTING, lower, self._place, *self.shares,
                    preexec=lambda: (self._group / "cgroup.procs").write_text("0"))
         try:
             wait_until(self._is_booted, "systemd has started", 4 * PATIENCE_S)

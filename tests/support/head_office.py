@@ -193,7 +193,8 @@ class Head:
         (self.data / "comanda.conf").write_text(
             f"database = host={hosts} dbname=comanda user=comanda sslmode=verify-full sslrootcert={node.home}/tls/ca.crt\n"
             f"database_password_file = {self.data}/password\n"
-            f"listen = {node.address}:{self.port}\nhosts = {self.office.front}\n")
+            f"listen = {node.address}:{self.port}\nhosts = {self.office.front}\n"
+            f"proxy_networks = {','.join(node.office.network + str(number) for number in NODES.values())}\n")
         (self.data / "password").write_text(self.office.password + "\n")
         (self.data / "password").chmod(0o600)
         self.office.own(self.data)

@@ -9,6 +9,7 @@
 #include "base/problem.h"
 #include "base/time/clock.h"
 #include "db/postgresql/owner.h"
+#include "office/views.h"
 
 namespace comanda::app {
 namespace {
@@ -53,12 +54,14 @@ db::Settings StorageSettings(auth::Mode mode, const config::Options& options) {
   return {.path = DatabasePath(mode, options),
           .database = options.database,
           .password_file = PasswordFile(options),
-          .note_went_back = [directory, file](int64_t commits) {
-            std::optional<Served> served = FindServed(directory, file);
-            if (!served) return;
-            served->changes = commits;
-            app::NoteServed(directory, file, *served);
-          }};
+          .note_went_back =
+              [directory, file](int64_t commits) {
+                std::optional<Served> served = FindServed(directory, file);
+                if (!served) return;
+                served->changes = commits;
+                app::NoteServed(directory, file, *served);
+              },
+          .published = mode == auth::Mode::kLive ? &office::Views() : nullptr};
 }
 
 bool DatabaseIsThere(auth::Mode mode, const config::Options& options) {
@@ -97,6 +100,12 @@ void Copies::AddReadiness(db::Database& live, std::vector<http::Readiness>& chec
   if (found == checks.end() || !found->ok) return;
   const db::OwnerNote owner = live.owner();
   found->state += ", " + owner.server + ", term " + std::to_string(owner.term);
+  if (!owner.standbys) return;
+  found->state += ", " + std::to_string(owner.standbys->all) + " standbys, " +
+                  std::to_string(owner.standbys->in_sync) + " in sync";
+  if (owner.standbys->all > 0) {
+    found->state += ", " + std::to_string(owner.standbys->lag_ms) + " ms behind";
+  }
 }
 
 void Copies::LookAtLeftovers(bool) const {}

@@ -46,6 +46,11 @@ int SayCloud(Words) {
   return kExitUsage;
 }
 
+int SayExport(Words) {
+  PrintError("data come from SQLite to here, and not back: pg_dump copies the database");
+  return kExitUsage;
+}
+
 int SayProvider(Words) {
   PrintError("delivery apps are connected where the orders are: `comanda provider` on a box");
   return kExitUsage;
@@ -54,9 +59,13 @@ int SayProvider(Words) {
 constexpr std::array kCommands = {
     Command{"serve", "run the server until it is told to stop", Serve},
     Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
+    Command{"load", "bring a cloud's data in that `comanda export` has written", Load},
+    Command{"resume", "send what is held since the data came from another server", Resume},
     Command{"keys", "make, list and revoke API keys", Keys},
     Command{"pair", "show a QR code by which a till gets its key", Pair},
     Command{"webhooks", "add, test, pause and remove the receivers of events", Webhooks},
+    Command{"office", "let somebody ask the database in SQL", Office},
+    Command{"status", "say what the database's servers are doing, and who serves it", ShowStatus},
     Command{"audit", "show who changed what about the access to a restaurant", ShowAudit},
     Command{"tls", "show or renew the certificate authority that devices trust", Tls},
     Command{"config", "show, change and check the settings", ShowConfig},
@@ -69,7 +78,7 @@ constexpr std::array kOfTheBox = {
     Command{"backup", "", SayBackUp},     Command{"restore", "", SayRestore},
     Command{"drill", "", SayDrill},       Command{"verify", "", SayVerify},
     Command{"doctor", "", SayDoctor},     Command{"cloud", "", SayCloud},
-    Command{"provider", "", SayProvider},
+    Command{"provider", "", SayProvider}, Command{"export", "", SayExport},
 };
 
 }  // namespace

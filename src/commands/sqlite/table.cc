@@ -14,6 +14,7 @@ constexpr std::array kCommands = {
     Command{"disk", "put the backups on another disk, and mount it at each start", Disk},
     Command{"restore", "put a copy of a backup in the place of the data directory", Restore},
     Command{"drill", "try whether a backup can be restored, and compare it with the data", Drill},
+    Command{"export", "write all data for a head office on PostgreSQL", Export},
     Command{"resume", "send what is held since the data came to another machine", Resume},
     Command{"verify", "look whether everything stored, or in a backup, is as it was written",
             Verify},

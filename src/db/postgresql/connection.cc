@@ -2,12 +2,14 @@
 
 #include <libpq-fe.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -47,11 +49,19 @@ std::string FirstLine(std::string_view text) {
   return std::string(text);
 }
 
+// Of the process, which systemd makes: root's, with an access list that names the user of the
+// service. The bits of the group are then the mask of that list.
+bool IsCredential(const std::string& path) {
+  const char* const directory = std::getenv("CREDENTIALS_DIRECTORY");
+  return directory && path.starts_with(std::string(directory) + "/");
+}
+
 // Its first line. A file that others may read is no secret.
 std::string ReadPassword(const std::string& path) {
   if (path.empty()) return "";
   struct stat found = {};
-  if (::stat(path.c_str(), &found) == 0 && (found.st_mode & 077) != 0) {
+  const mode_t others = IsCredential(path) ? 007 : 077;
+  if (::stat(path.c_str(), &found) == 0 && (found.st_mode & others) != 0) {
     throw Fault(Fault::Kind::kInternal,
                 path +
                     " holds the password of the database and may be read by others: `chmod 600 " +
@@ -134,6 +144,24 @@ std::string_view Statement::View(int column) const {
           static_cast<size_t>(PQgetlength(result.get(), row, column))};
 }
 
+// The bound values of a statement, as libpq takes them.
+class Connection::Values {
+ public:
+  explicit Values(const Statement& statement) : count_(statement.texts.size()) {
+    CHECK(count_ <= kMax, "a statement has at most 600 parameters");
+    for (size_t i = 0; i < count_; ++i) {
+      values_[i] = statement.nulls[i] ? nullptr : statement.texts[i].c_str();
+    }
+  }
+  const char* const* data() const { return values_.data(); }
+  int count() const { return static_cast<int>(count_); }
+
+ private:
+  static constexpr size_t kMax = 640;
+  std::array<const char*, kMax> values_;
+  const size_t count_;
+};
+
 Connection::Connection(const Settings& settings, Role role, const Clock& clock, Sharing)
     : clock_(clock),
       database_(settings.FileName()),
@@ -157,7 +185,9 @@ void Connection::Open(const Settings& settings, Role role) {
       " -c statement_timeout=" + std::to_string(StatementMaxMs(role)) +
       (role == Role::kWriter ? kEndsIfSilent : "") +
       " -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3"
-      " -c client_min_messages=warning -c standard_conforming_strings=on" +
+      " -c client_min_messages=warning -c standard_conforming_strings=on"
+      // Compiling a plan takes longer than running it; all rows of a cursor are read.
+      " -c jit=off -c cursor_tuple_fraction=1" +
       (role == Role::kWriter ? "" : " -c default_transaction_read_only=on");
   // The first is expanded into the words of the setting; those that follow go before them.
   std::vector<std::pair<const char*, const char*>> words = {
@@ -255,6 +285,16 @@ Statement& Connection::Take(std::string_view sql) {
   return Begin(*extra_.back());
 }
 
+Statement& Connection::TakeLarge(Sql literal) {
+  RequireNoLostTransaction();
+  auto statement = std::make_unique<Statement>();
+  statement->sql = literal.text();
+  statement->parameters = ParametersOf(statement->sql);
+  statement->cursor = "c" + std::to_string(++named_);
+  extra_.push_back(std::move(statement));
+  return Begin(*extra_.back());
+}
+
 Statement& Connection::Fresh(std::string_view sql) {
   if (cache_.size() >= kStatementsMax) EvictOne();
   auto statement = std::make_unique<Statement>();
@@ -305,7 +345,17 @@ void Connection::Give(Statement& statement) {
   statement.running = false;
   --running_;
   if (statement.cached) return;
+  if (statement.is_open) CloseCursor(statement);
   std::erase_if(extra_, [&](const auto& one) { return one.get() == &statement; });
+}
+
+// The server keeps what a cursor needs until the end of the transaction, which may open hundreds.
+void Connection::CloseCursor(Statement& statement) noexcept {
+  if (!InTransaction() || trouble_ != Trouble::kNone) return;
+  try {
+    SendText("CLOSE " + statement.cursor);
+  } catch (const std::exception&) {  // the connection is lost, and the cursor with it
+  }
 }
 
 void Connection::Bind(Statement& statement, const Bound* values, size_t count, Copies) {
@@ -338,6 +388,12 @@ bool Connection::Step(Statement& statement) {
     Settle();
   }
   ++statement.row;
+  const bool is_whole = statement.cursor.empty() || statement.row < kRowsOfPiece;
+  if (!is_whole) {
+    SendNextPiece(statement);
+    Settle();
+    statement.row = 0;
+  }
   if (statement.row < PQntuples(statement.result.get())) return true;
   statement.ended = true;
   return false;
@@ -401,6 +457,44 @@ void Connection::RunScript(std::string_view statement, const std::function<void(
   wait_max_ms_ = wait_max_ms;
 }
 
+// The library cannot copy in pipeline mode. Nothing else is under way meanwhile.
+int64_t Connection::CopyIn(std::string_view sql, const std::function<std::string_view()>& next) {
+  Settle();
+  CHECK(PQexitPipelineMode(handle_) == 1, "all that was sent is answered");
+  const int64_t wait_max_ms = std::exchange(wait_max_ms_, INT64_MAX / 2);
+  Result answer;
+  try {
+    if (PQsendQuery(handle_, std::string(sql).c_str()) != 1) Lose(PQerrorMessage(handle_));
+    Flush();
+    answer = NextResult();
+    if (PQresultStatus(answer.get()) == PGRES_COPY_IN) {
+      for (std::string_view piece = next(); !piece.empty(); piece = next()) {
+        // The library keeps what the server does not take yet: no more than one piece.
+        if (PQputCopyData(handle_, piece.data(), static_cast<int>(piece.size())) != 1) {
+          Lose(PQerrorMessage(handle_));
+        }
+        Flush();
+      }
+      if (PQputCopyEnd(handle_, nullptr) != 1) Lose(PQerrorMessage(handle_));
+      Flush();
+      answer = NextResult();
+    }
+    has_failed_ = false;
+    if (PQresultStatus(answer.get()) != PGRES_COMMAND_OK) NoteError(answer.get(), sql);
+    while (NextResult()) continue;
+  } catch (...) {
+    Close();
+    throw;
+  }
+  wait_max_ms_ = wait_max_ms;
+  CHECK(PQenterPipelineMode(handle_) == 1, "the copy has ended");
+  if (has_failed_) throw failure();
+  const std::string_view count = PQcmdTuples(answer.get());
+  int64_t rows = 0;
+  std::from_chars(count.data(), count.data() + count.size(), rows);
+  return rows;
+}
+
 // Transactions
 
 void Connection::BeginReading() {
@@ -456,6 +550,11 @@ void Connection::Settle() {
 
 void Connection::Send(Statement& statement, bool wants_rows) {
   if (is_lost()) throw failure();
+  if (!statement.cursor.empty()) {
+    SendDeclaration(statement);
+    SendNextPiece(statement);
+    return;
+  }
   if (statement.prepared == Statement::Prepared::kNo) {
     if (PQsendPrepare(handle_, statement.name.c_str(), statement.sql.c_str(), 0, nullptr) != 1) {
       Lose(PQerrorMessage(handle_));
@@ -463,19 +562,32 @@ void Connection::Send(Statement& statement, bool wants_rows) {
     statement.prepared = Statement::Prepared::kSent;
     due_.push_back({.kind = Due::Kind::kPrepare, .statement = &statement, .sql = statement.sql});
   }
-  constexpr size_t kMax = 640;
-  CHECK(statement.texts.size() <= kMax, "a statement has at most 600 parameters");
-  std::array<const char*, kMax> values;
-  for (size_t i = 0; i < statement.texts.size(); ++i) {
-    values[i] = statement.nulls[i] ? nullptr : statement.texts[i].c_str();
-  }
-  if (PQsendQueryPrepared(handle_, statement.name.c_str(), static_cast<int>(statement.texts.size()),
-                          values.data(), nullptr, nullptr, 0) != 1) {
+  const Values values(statement);
+  if (PQsendQueryPrepared(handle_, statement.name.c_str(), values.count(), values.data(), nullptr,
+                          nullptr, 0) != 1) {
     Lose(PQerrorMessage(handle_));
   }
   due_.push_back({.kind = Due::Kind::kRun,
                   .statement = wants_rows ? &statement : nullptr,
                   .sql = statement.sql});
+}
+
+// The statement with its values is planned for them, and not kept.
+void Connection::SendDeclaration(Statement& statement) {
+  const std::string text = "DECLARE " + statement.cursor + " NO SCROLL CURSOR FOR " + statement.sql;
+  const Values values(statement);
+  if (PQsendQueryParams(handle_, text.c_str(), values.count(), nullptr, values.data(), nullptr,
+                        nullptr, 0) != 1) {
+    Lose(PQerrorMessage(handle_));
+  }
+  statement.is_open = true;
+  due_.push_back({.kind = Due::Kind::kRun, .statement = nullptr, .sql = statement.sql});
+}
+
+void Connection::SendNextPiece(Statement& statement) {
+  const std::string fetch = "FETCH " + std::to_string(kRowsOfPiece) + " FROM " + statement.cursor;
+  SendText(fetch);
+  due_.back().statement = &statement;
 }
 
 void Connection::SendText(std::string_view sql) {
@@ -510,10 +622,10 @@ void Connection::Collect() {
   while (!due_.empty()) {
     const Due due = std::move(due_.front());
     due_.pop_front();
-    Result result = NextResult();
+    Result result = NextResult(due.sql);
     if (due.kind == Due::Kind::kSync) continue;
     NoteAnswer(due, std::move(result));
-    while (NextResult()) continue;  // until the end of this command's answers
+    while (NextResult(due.sql)) continue;  // until the end of this command's answers
   }
   // The last words of a server that ends the session are an answer too.
   if (lease_ && !has_failed_) lease_->Prolong(asked_ms, clock_.MonotonicMs());
@@ -521,12 +633,35 @@ void Connection::Collect() {
   if (has_failed_) throw failure();
 }
 
-Result Connection::NextResult() {
+Result Connection::NextResult(std::string_view doing) {
+  answer_bytes_ = 0;
   while (PQisBusy(handle_) != 0) {
     Await(POLLIN);
-    if (PQconsumeInput(handle_) != 1) Lose(PQerrorMessage(handle_));
+    Receive(doing);
   }
   return Result(PQgetResult(handle_));
+}
+
+// libpq says nothing of an answer that is not whole yet, so that its bytes are counted at the
+// socket. The server may go on sending between the two looks; libpq takes kReadBytes or more, where
+// there are as many.
+void Connection::Receive(std::string_view doing) {
+  constexpr int kReadBytes = 8 * 1024;
+  int before = 0;
+  int after = 0;
+  ::ioctl(PQsocket(handle_), FIONREAD, &before);
+  if (PQconsumeInput(handle_) != 1) Lose(PQerrorMessage(handle_));
+  ::ioctl(PQsocket(handle_), FIONREAD, &after);
+  answer_bytes_ += static_cast<size_t>(std::max(before - after, std::min(before, kReadBytes)));
+  if (answer_bytes_ <= kAnswerBytesMax) return;
+  const std::string cause = "the rows of a statement are more than " +
+                            std::to_string(kAnswerBytesMax / (1024 * 1024)) +
+                            " MiB: " + std::string(doing);
+  Close();
+  trouble_ = Trouble::kIo;
+  state_.clear();
+  trouble_cause_ = cause;
+  throw Fault(Fault::Kind::kInternal, cause);
 }
 
 void Connection::Await(short events) {
@@ -565,10 +700,13 @@ void Connection::NoteAnswer(const Due& due, Result result) {
     return;
   }
   if (status == PGRES_PIPELINE_ABORTED) return;  // behind one that has failed
+  NoteError(result.get(), due.sql);
+}
+
+void Connection::NoteError(const pg_result* result, std::string_view doing) {
   if (!result || PQstatus(handle_) == CONNECTION_BAD) Lose(PQerrorMessage(handle_));
-  const std::string_view state = Or(PQresultErrorField(result.get(), PG_DIAG_SQLSTATE), "");
-  NoteFailure(state, Or(PQresultErrorField(result.get(), PG_DIAG_MESSAGE_PRIMARY), "no message"),
-              due.sql);
+  const std::string_view state = Or(PQresultErrorField(result, PG_DIAG_SQLSTATE), "");
+  NoteFailure(state, Or(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY), "no message"), doing);
 }
 
 void Connection::NoteFailure(std::string_view state, std::string_view message,
@@ -631,6 +769,15 @@ std::vector<std::string> Connection::HostsOf(const std::string& database) {
     all.push_back(std::string(host) + ":" + std::string(port.empty() ? kDefaultPort : port));
   }
   return all;
+}
+
+std::string Connection::PasswordVerifier(const std::string& user, const std::string& password) {
+  char* const made =
+      PQencryptPasswordConn(handle_, password.c_str(), user.c_str(), "scram-sha-256");
+  if (!made) throw Fault(Fault::Kind::kInternal, "libpq cannot make a verifier of the password");
+  std::string verifier = made;
+  PQfreemem(made);
+  return verifier;
 }
 
 uint64_t Connection::RoundTrips() { return g_round_trips; }

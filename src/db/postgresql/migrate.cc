@@ -8,6 +8,7 @@
 #include "db/postgresql/catalogue.h"
 #include "db/postgresql/dialect.h"
 #include "db/postgresql/owner.h"
+#include "db/postgresql/published.h"
 
 namespace comanda::db {
 namespace {
@@ -43,9 +44,8 @@ std::vector<CatalogueRow> ReadCatalogue(Connection& connection) {
   return rows;
 }
 
-}  // namespace
-
-bool Migrate(Connection& connection, const Settings& settings, Heartbeat& heartbeat) {
+// True if there were any.
+bool Upgrade(Connection& connection, const Settings& settings, Heartbeat& heartbeat) {
   const int64_t found = connection.Integer("SELECT version FROM schema_version");
   const int64_t known = settings.migrations.back().number;
   if (found > known) {
@@ -68,12 +68,14 @@ bool Migrate(Connection& connection, const Settings& settings, Heartbeat& heartb
   connection.BeginWriting();
   try {
     connection.Execute("SET LOCAL statement_timeout = 0");
+    if (settings.published) DetachViews(connection, *settings.published);
     for (const Migration& migration : settings.migrations) {
       if (migration.number <= found) continue;
       step = migration.name;
       beat();
       Apply(connection, migration, beat);
     }
+    if (settings.published) AttachViews(connection, *settings.published);
     connection.Execute("UPDATE schema_version SET version = " + std::to_string(known));
     if (!connection.Commit()) throw connection.failure();
   } catch (const Fault& fault) {
@@ -87,6 +89,14 @@ bool Migrate(Connection& connection, const Settings& settings, Heartbeat& heartb
   return true;
 }
 
+}  // namespace
+
+bool Migrate(Connection& connection, const Settings& settings, Heartbeat& heartbeat) {
+  const bool was_upgraded = Upgrade(connection, settings, heartbeat);
+  if (settings.published) Publish(connection, *settings.published);
+  return was_upgraded;
+}
+
 void RequireCatalogue(Connection& connection, const Settings& settings) {
   const std::vector<CatalogueRow> found = ReadCatalogue(connection);
   std::vector<CatalogueRow> wanted;
@@ -96,6 +106,7 @@ void RequireCatalogue(Connection& connection, const Settings& settings) {
     connection.Execute("SET LOCAL search_path = comanda_wanted");
     CreateOwnTables(connection);
     for (const Migration& migration : settings.migrations) Apply(connection, migration, {});
+    if (settings.published) MakeIndexes(connection, *settings.published);
     wanted = ReadCatalogue(connection);
   } catch (...) {
     connection.Rollback();

@@ -26,6 +26,8 @@ constexpr Sql kNumber = R"sql(
     SELECT 1 / count(*) FROM owned
     )sql";
 
+int LockOf(const Settings& settings) { return settings.is_guest ? 2 : 1; }
+
 std::string HostName() {
   char name[256] = {};
   ::gethostname(name, sizeof(name) - 1);
@@ -120,9 +122,8 @@ bool HasOwnTables(const Settings& settings, const Clock& clock) {
 }
 
 bool TryLock(Connection& connection, const Settings& settings) {
-  const int object = settings.is_guest ? 2 : 1;
   return connection.Text("SELECT pg_try_advisory_lock(" + std::to_string(kLockClass) + ", " +
-                         std::to_string(object) + ")") == "t";
+                         std::to_string(LockOf(settings)) + ")") == "t";
 }
 
 Owner ReadOwner(Connection& connection) { return Taken(connection, kRead, {}).ReadRow(); }
@@ -133,16 +134,18 @@ std::string ReadTimeline(Connection& connection) {
       "ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END");
 }
 
+bool IsLocked(Connection& connection, const Settings& settings) {
+  return connection.Integer(
+             "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = "
+             "2 AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+             "AND classid = " +
+             std::to_string(kLockClass) + " AND objid = " + std::to_string(LockOf(settings))) > 0;
+}
+
 std::optional<OwnerNote> FindOwner(const Settings& settings, const Clock& clock) {
   Connection connection(settings, Connection::Role::kReader, clock);
-  const int object = settings.is_guest ? 2 : 1;
-  const bool is_locked =
-      connection.Integer(
-          "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 "
-          "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
-          "AND classid = " +
-          std::to_string(kLockClass) + " AND objid = " + std::to_string(object)) > 0;
-  if (!is_locked || connection.Text("SELECT to_regclass('owner')").empty()) return std::nullopt;
+  if (!IsLocked(connection, settings) || connection.Text("SELECT to_regclass('owner')").empty())
+    return std::nullopt;
   const Owner owner = ReadOwner(connection);
   return OwnerNote{.host = owner.host,
                    .term = owner.term,

@@ -39,6 +39,9 @@ bool HasOwnTables(const Settings& settings, const Clock& clock);
 // False where another process has the lock. It goes with the connection.
 bool TryLock(Connection& connection, const Settings& settings);
 
+// Whether a process has it. On any connection to the server.
+bool IsLocked(Connection& connection, const Settings& settings);
+
 struct Owner {
   int64_t term = 0;
   int64_t commits = 0;

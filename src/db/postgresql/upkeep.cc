@@ -12,6 +12,7 @@
 #include "db/postgresql/migrate.h"
 #include "db/postgresql/owner.h"
 #include "db/postgresql/states.h"
+#include "db/postgresql/status.h"
 
 namespace comanda::db {
 namespace {
@@ -47,7 +48,17 @@ Upkeep::Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbea
       connection_(Connect()),
       term_gauge_(
           metrics, "comanda_db_term", "How often the database was taken over by a process.",
-          [this] { return static_cast<double>(note().term); }, settings.MetricLabels()) {
+          [this] { return static_cast<double>(note().term); }, settings.MetricLabels()),
+      connected_gauge_(
+          metrics, "comanda_db_connected_seconds",
+          "How long the writer has had its connection; 0: it has none.",
+          [this] {
+            const std::lock_guard lock(mutex_);
+            const int64_t since_ms = clock_.MonotonicMs() - connected_ms_;
+            return reconnecting_ ? 0.0 : static_cast<double>(since_ms) / 1'000;
+          },
+          settings.MetricLabels()) {
+  connected_ms_ = clock_.MonotonicMs();
   connection_->ProlongWithAnswers(lease_);
   if (!settings_.is_guest) {
     round_trips_gauge_.emplace(metrics, "comanda_db_round_trips_total",
@@ -74,6 +85,7 @@ Upkeep::Upkeep(const Settings& settings, const Clock& clock, Heartbeat& heartbea
   }
   lease_.Renew(asked_ms);
   NoteOwner(*connection_);
+  SayWhatItMeets();
   identity_ = connection_->Text(
       "SELECT (SELECT system_identifier FROM pg_control_system()) || ' ' || "
       "CAST(CAST(current_schema() AS regnamespace) AS oid)");
@@ -139,6 +151,40 @@ void Upkeep::NoteOwner(Connection& connection) {
            .commits = owner.commits,
            .timeline = timeline,
            .server = connection.host()};
+}
+
+// To the log, once; the standbys are those of the whole server.
+void Upkeep::SayWhatItMeets() {
+  constexpr int kOthers = 2;  // the writer, and the checks of the rows
+  log::Notice(
+      "connected to the database",
+      {{"database", settings_.SchemaName()},
+       {"host", connection_->host()},
+       {"connections_at_most", settings_.readers_max + kOthers},
+       {"max_connections", connection_->Integer("SELECT current_setting('max_connections')")}});
+  if (settings_.is_guest) return;
+  NoteStandbys();
+  const std::optional<StandbyCounts> standbys = note().standbys;
+  if (!standbys) {
+    log::Warning(
+        "the user of the database may not see its standbys, which are not shown: GRANT pg_monitor "
+        "to it",
+        {{"host", connection_->host()}});
+  } else if (standbys->in_sync == 0) {
+    log::Warning(
+        "no standby of the database is synchronous: what was acknowledged is lost with this server",
+        {{"host", connection_->host()}, {"standbys", standbys->all}});
+  }
+}
+
+void Upkeep::NoteStandbys() {
+  std::optional<StandbyCounts> standbys;
+  try {
+    standbys = CountStandbys(*connection_);
+  } catch (const Fault&) {  // the next job meets it too
+  }
+  const std::lock_guard lock(mutex_);
+  note_.standbys = standbys;
 }
 
 std::string Upkeep::identity() const { return identity_; }
@@ -329,6 +375,7 @@ bool Upkeep::TryConnect() {
     timeline_ = timeline;
     // The lease is the owner's: a connection without the lock does not prolong it.
     connection_->ProlongWithAnswers(lease_);
+    connected_ms_ = clock_.MonotonicMs();
     const std::lock_guard lock(mutex_);
     note_.server = connection_->host();
   } catch (const Fault& fault) {
@@ -359,7 +406,9 @@ void Upkeep::Refuse(Fault::Kind why, const std::string& reason) {
 }
 
 void Upkeep::AfterGroup() {
-  if (writable_ && clock_.MonotonicMs() - statistics_ms_ >= kStatisticsEveryMs) KeepStatistics();
+  if (!writable_ || clock_.MonotonicMs() - statistics_ms_ < kStatisticsEveryMs) return;
+  KeepStatistics();
+  if (!settings_.is_guest) NoteStandbys();
 }
 
 void Upkeep::WhenIdle(int64_t) {

@@ -10,59 +10,17 @@
 #include "base/file.h"
 #include "base/problem.h"
 #include "db/sqlite/sorting_files.h"
+#include "db/sqlite/table_rows.h"
 #include "engine/connection.h"
 
 namespace comanda::db {
 namespace {
-
-// A statement of a connection, given back at its end.
-class Running {
- public:
-  Running(Connection& connection, std::string_view sql)
-      : connection_(connection), statement_(connection.Take(sql)) {}
-  Running(const Running&) = delete;
-  ~Running() { connection_.Give(statement_); }
-
-  bool Step() { return connection_.Step(statement_); }
-  sqlite3_stmt* handle() const { return statement_.handle; }
-  int position(int parameter) const { return statement_.positions[static_cast<size_t>(parameter)]; }
-  std::string Text(int column) const {
-    const unsigned char* text = sqlite3_column_text(handle(), column);
-    return text ? reinterpret_cast<const char*>(text) : "";
-  }
-
- private:
-  Connection& connection_;
-  Statement& statement_;
-};
-
-struct Made {
-  std::string name;
-  std::string sql;
-};
 
 // The table of what the planner assumes, which a migration fills. SQLite alone can make it.
 constexpr std::string_view kStatistics = "sqlite_stat1";
 
 bool HasStatistics(Connection& connection) {
   return connection.Integer("SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'") > 0;
-}
-
-// What the schema has of those types, in the order in which it was made, without SQLite's own
-// tables.
-std::vector<Made> MadeBySchema(Connection& connection, bool are_tables) {
-  std::vector<Made> made;
-  Running rows(connection, are_tables ? "SELECT name, sql FROM sqlite_schema WHERE type = 'table' "
-                                        "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
-                                      : "SELECT name, sql FROM sqlite_schema WHERE type <> 'table' "
-                                        "AND sql IS NOT NULL ORDER BY rowid");
-  while (rows.Step()) made.push_back({rows.Text(0), rows.Text(1)});
-  return made;
-}
-
-// Without an index: the scan of a table could else read one that has all columns.
-std::string RowsOf(const std::string& table) {
-  return "SELECT * FROM " + Quoted(table) + " NOT INDEXED";
 }
 
 void CopyRows(Connection& source, Connection& copy, const std::string& table) {

@@ -60,6 +60,9 @@ struct Statement {
   bool running = false;
   bool cached = false;  // else a second one of the same text, forgotten after use
   bool ended = false;   // stepped behind the last row
+  // Of one whose rows come in pieces: the name of the server's cursor, and whether that is open.
+  std::string cursor;
+  bool is_open = false;
 
   // Of the current row. Columns count from 0. Int() and View() throw Fault kDamaged where the value
   // is of another type; View() reads null as an empty text.
@@ -78,6 +81,10 @@ class Connection {
   static constexpr int64_t kQueryMaxMs = 5'000;
   static constexpr int64_t kWriteMaxMs = 30'000;
   static constexpr int64_t kCheckMaxMs = 600'000;
+  // The rows of a statement are read whole. Those of more bytes are no answer but a Fault, and the
+  // connection is closed: what may be as large is taken with TakeLarge().
+  static constexpr size_t kAnswerBytesMax = 32 * 1024 * 1024;
+  static constexpr int kRowsOfPiece = 1'000;
 
   // Connects to the host that takes writes, in the schema of the settings. Fault kUnavailable with
   // what each host said where there is none.
@@ -91,6 +98,8 @@ class Connection {
   // literal's address, without reading its text.
   Statement& Take(Sql literal);
   Statement& Take(std::string_view sql);
+  // One whose rows come kRowsOfPiece at a time, in a transaction: no memory holds them all.
+  Statement& TakeLarge(Sql literal);
   void Give(Statement& statement);
   // Binds the values of a statement just taken; Fault where they are not as many as its parameters.
   void Bind(Statement& statement, const Bound* values, size_t count, Copies texts);
@@ -108,6 +117,11 @@ class Connection {
   // One statement, not prepared, that may take as long as it likes: migrations. `beat` is called
   // every second.
   void RunScript(std::string_view statement, const std::function<void()>& beat = {});
+
+  // Runs COPY … FROM STDIN in the open transaction, which may take as long as it likes: sends what
+  // `next` returns until that is empty. Returns how many rows the server has taken. What `next`
+  // throws closes the connection. Fault as Step().
+  int64_t CopyIn(std::string_view sql, const std::function<std::string_view()>& next);
 
   // Begins a transaction that only reads, all of one state, and clears the trouble. Sent with the
   // first statement.
@@ -171,10 +185,14 @@ class Connection {
   void ProlongWithAnswers(Lease& lease) { lease_ = &lease; }
   // The hosts of a setting `database`, in its order, each as host() would have it.
   static std::vector<std::string> HostsOf(const std::string& database);
+  // What the server keeps of the password of that user, by which it knows the password again: made
+  // here, so that the password itself is in no statement. Only of a live connection.
+  std::string PasswordVerifier(const std::string& user, const std::string& password);
   // How often the connections of this process have waited for the server.
   static uint64_t RoundTrips();
 
  private:
+  class Values;
   // What was sent and is not answered yet.
   struct Due {
     enum class Kind : uint8_t { kPrepare, kRun, kSync };
@@ -190,14 +208,19 @@ class Connection {
   Statement& Begin(Statement& statement);
   Statement& Fresh(std::string_view sql);
   void EvictOne();
+  void CloseCursor(Statement& statement) noexcept;
   void Send(Statement& statement, bool wants_rows);
+  void SendDeclaration(Statement& statement);
+  void SendNextPiece(Statement& statement);
   void SendText(std::string_view sql);
   void Sync();
   void Flush();
   void Collect();
-  Result NextResult();
+  Result NextResult(std::string_view doing);
+  void Receive(std::string_view doing);
   void Await(short events);
   void NoteAnswer(const Due& due, Result result);
+  void NoteError(const pg_result* result, std::string_view doing);
   void NoteFailure(std::string_view state, std::string_view message, std::string_view doing);
   [[noreturn]] void Lose(std::string_view why);
 
@@ -207,7 +230,8 @@ class Connection {
   int64_t wait_max_ms_ = 0;
   pg_conn* handle_ = nullptr;
   std::string host_;
-  size_t named_ = 0;  // statements that were given a name
+  size_t named_ = 0;         // statements and cursors that were given a name
+  size_t answer_bytes_ = 0;  // of the answer that is being read
   // Keys are views of the statements' own texts.
   std::unordered_map<std::string_view, std::unique_ptr<Statement>> cache_;
   // Those of cache_ that were taken by a literal; several literals may have one text.

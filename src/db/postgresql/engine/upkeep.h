@@ -26,6 +26,7 @@
 //
 // Belongs to the writer's thread, but for the functions that say otherwise.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -119,6 +120,8 @@ class Upkeep {
   void Refuse(Fault::Kind why, const std::string& reason);
   void NoteOwner(Connection& connection);
   void KeepStatistics();
+  void SayWhatItMeets();
+  void NoteStandbys();
   [[noreturn]] void EndProcess(const std::string& why);
 
   const Settings& settings_;
@@ -136,6 +139,7 @@ class Upkeep {
   int64_t tried_ms_ = 0;
   int64_t asked_ms_ = 0;
   int64_t statistics_ms_ = 0;
+  std::atomic<int64_t> connected_ms_{0};
   std::unordered_map<std::string, int64_t> analysed_rows_;  // by table
 
   mutable std::mutex mutex_;
@@ -145,6 +149,7 @@ class Upkeep {
   OwnerNote note_;             // guarded by mutex_
   std::string identity_;       // constant from the constructor on
   metrics::Gauge term_gauge_;
+  metrics::Gauge connected_gauge_;
   std::optional<metrics::Gauge> round_trips_gauge_;  // of the process, shown with the live database
 };
 

@@ -71,6 +71,8 @@ class Connection {
   // back. That of a literal is found by the literal's address, without reading its text.
   Statement& Take(Sql literal);
   Statement& Take(std::string_view sql);
+  // Each row is read when it is asked for, however many there are.
+  Statement& TakeLarge(Sql literal) { return Take(literal); }
   void Give(Statement& statement);
   // Binds the values of a statement just taken; Fault where they are not as many as its parameters.
   void Bind(Statement& statement, const Bound* values, size_t count, Copies texts);
