@@ -466,7 +466,7 @@ int64_t Connection::CopyIn(std::string_view sql, const std::function<std::string
   try {
     if (PQsendQuery(handle_, std::string(sql).c_str()) != 1) Lose(PQerrorMessage(handle_));
     Flush();
-    answer = NextResult();
+    answer = NextResult(sql);
     if (PQresultStatus(answer.get()) == PGRES_COPY_IN) {
       for (std::string_view piece = next(); !piece.empty(); piece = next()) {
         // The library keeps what the server does not take yet: no more than one piece.
@@ -477,11 +477,11 @@ int64_t Connection::CopyIn(std::string_view sql, const std::function<std::string
       }
       if (PQputCopyEnd(handle_, nullptr) != 1) Lose(PQerrorMessage(handle_));
       Flush();
-      answer = NextResult();
+      answer = NextResult(sql);
     }
     has_failed_ = false;
     if (PQresultStatus(answer.get()) != PGRES_COMMAND_OK) NoteError(answer.get(), sql);
-    while (NextResult()) continue;
+    while (NextResult(sql)) continue;
   } catch (...) {
     Close();
     throw;
