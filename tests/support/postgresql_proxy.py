@@ -26,11 +26,11 @@ def messages(read):
 
 
 class Session:
-    """What a connection has prepared, and whether its transaction is one of a job: it has more in it than what the owner of the
-    database does to show that it still is."""
+    """What a connection has prepared, and whether its transaction is one of a job on the restaurants' schema: it has more in it
+    than what the owner of the database does to show that it still is."""
 
     def __init__(self):
-        self.statements, self.is_job = {}, False
+        self.statements, self.is_live, self.is_job, self.only_reads = {}, True, False, False
 
     def note(self, kind, message):
         if kind == b"P":
@@ -38,10 +38,10 @@ class Session:
             self.statements[name] = sql
         elif kind == b"B":
             sql = self.statements.get(message[5:].split(b"\0")[1], b"")
-            if sql == b"BEGIN":
-                self.is_job = False
+            if sql.startswith(b"BEGIN"):
+                self.is_job, self.only_reads = False, sql != b"BEGIN"
             elif sql != b"COMMIT" and b"UPDATE owner" not in sql:
-                self.is_job = True
+                self.is_job = self.is_live and not self.only_reads
 
 
 class Proxy:
@@ -139,7 +139,9 @@ class Proxy:
         try:
             if look == self._from_client:  # the start has no type
                 length = read(4)
-                sink.sendall(length + read(struct.unpack("!I", length)[0] - 4))
+                start = read(struct.unpack("!I", length)[0] - 4)
+                session.is_live = b"search_path=live" in start
+                sink.sendall(length + start)
             for kind, message in messages(read):
                 self.goes_on.wait()
                 self._count()
