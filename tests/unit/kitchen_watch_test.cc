@@ -205,7 +205,7 @@ TEST(KitchenPresence, KeepsABoundedNumberOfDisplays) {
   Presence presence(clock);
   for (size_t i = 0; i < 2 * Presence::kDisplaysMax; ++i) {
     clock.Advance(1);
-    const Presence::Poll poll(presence, kCompany, "key", std::to_string(i), {}, [] { return "k"; });
+    const Presence::Poll poll(presence, kCompany, "key", std::to_string(i), {}, "k");
   }
   EXPECT_EQ(presence.Displays(kCompany).size(), Presence::kDisplaysMax);
 }
