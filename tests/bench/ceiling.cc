@@ -161,7 +161,7 @@ void Serve(const Flags& flags) {
   database.Read([&](db::Snapshot& snapshot) {
     events::LoadCounters(snapshot, database.counters());
     std::vector<std::string> damage;
-    keys.Load(keys::LoadAll(snapshot, damage));
+    keys.Load(keys::LoadAll(snapshot, clock, damage));
   });
 
   const ops::Names names = ops::MachineNames(options);

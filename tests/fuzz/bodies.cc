@@ -189,7 +189,12 @@ constexpr Reader kReaders[] = {
     [](auto& body, auto& how) { CheckKey(keys::ReadChange(body, how.unknown, kNow)); },
     [](auto& body, auto& how) { Must(keys::ReadGrace(body, how.unknown) >= 0, "a grace is none"); },
     [](auto& body, auto& how) {
-      Must(!keys::ReadCode(body, how.unknown).empty(), "a pairing code is some text");
+      const keys::Pairing pairing = keys::ReadPairing(body, how.unknown);
+      Must(pairing.code.empty() == pairing.request.has_value(), "a code is some text, or a request");
+    },
+    [](auto& body, auto& how) { CheckText(keys::ReadDeviceRequest(body, how.unknown).name, 200); },
+    [](auto& body, auto& how) {
+      Must(!keys::ReadAcceptance(body, how.unknown).number.empty(), "a number is some text");
     },
     [](auto& body, auto& how) { CheckText(keys::ReadNewCode(body, how.unknown).name, 200); },
 };
