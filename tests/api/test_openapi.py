@@ -11,6 +11,7 @@ import pytest
 from support import routes
 from support import pairing
 from support.box import ROOT, Box, Client, free_port
+from support.devices import Devices
 from support.openapi import DOCUMENT, FILE, OPERATIONS, breaches, resolve, undocumented
 from support.orders import Restaurant, new_id, new_key
 from support.receiver import LOOPBACK, Receiver
@@ -484,33 +485,6 @@ def queries(operation, staged):
         yield {name: value, **({about[name]: examples[about[name]]} if name in about else {})}
     if len(examples) > 1:
         yield examples
-
-
-class Devices:
-    """Those that the examples of letting devices in need: two of one address may ask at once."""
-
-    def __init__(self, api):
-        self.api, self.asked = api, None
-
-    def ask(self):
-        self.asked = self.api.post("/auth/pair/requests", {"role": "kitchen", "name": "Tablet"}).data
-        return self.asked["number"]
-
-    def stage(self, operation, staged, body):
-        if operation.id == "acceptDevice":
-            return staged, {**body, "number": self.ask()}
-        if operation.id == "refuseDevice":
-            return {**staged, "number": self.ask()}, body
-        if operation.id == "shutDeviceOut":
-            accepted = self.api.post("/box/devices/accept", {"number": self.ask(), "role": "kitchen", "name": "Tablet"})
-            return {**staged, "keyId": accepted.data["id"]}, body
-        return staged, body
-
-    def clean(self, operation, answer):
-        if operation.id == "askToBeLetIn":
-            self.asked = answer.data
-        if self.asked and self.api.post("/auth/pair", {"request": self.asked["request"]}).status == 200:
-            self.api.delete(f"/box/devices/requests/{self.asked['number']}")
 
 
 REPLAYED = [(o, name, body) for o in OPERATIONS for name, body in o.examples()]

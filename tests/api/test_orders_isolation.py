@@ -32,7 +32,11 @@ BODIES = {
     ("POST", "/v1/menu/products/{id}/variants"): {"name": "mine", "price": 1},
     ("PATCH", "/v1/menu/products/{id}/variants/{variantId}"): {"price": 1},
     ("PUT", "/v1/menu/products/{id}/sold-out"): {"until": None},
-    ("PUT", "/v1/menu/modifiers/{id}/sold-out"): {"until": None}}
+    ("PUT", "/v1/menu/modifiers/{id}/sold-out"): {"until": None},
+    ("POST", "/v1/kitchen/tickets/{orderId}/done"): {"line_ids": ["0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c90"]},
+    ("POST", "/v1/kitchen/tickets/{orderId}/undo"): {"line_ids": ["0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c90"]},
+    ("POST", "/v1/kitchen/tickets/{orderId}/rush"): {"on": True},
+    ("PATCH", "/v1/kitchen/settings"): {"lead_minutes": 20}}
 WITH_A_KEY = [r for r in ROUTES if r.access not in ("open", "local")]
 
 
@@ -75,6 +79,7 @@ def filled(pattern, secrets, order_name=None):
                         ("{deliveryId}", secrets["variant"]), ("{number}", "000000"),
                         ("{keyId}", secrets["ids"]["/auth/api-keys"])]:
         pattern = pattern.replace(name, found)
+    pattern = pattern.replace("{orderId}", order_name or "")
     start = pattern.split("/{id}")[0]
     return pattern.replace("{id}", order_name if start == "/v1/orders" else secrets["ids"].get(start, ""))
 

@@ -4,6 +4,7 @@ evening. Each command runs as it stands there."""
 import json
 import re
 import time
+import uuid
 
 import pytest
 
@@ -121,7 +122,7 @@ def test_the_ten_steps_lead_to_a_linked_box(office):
 def ask(machine, method, path, key, body=None):
     words = ["curl", "-sk", "-m", "40", "-X", method, "-H", f"'X-API-Key: {key}'"]
     if body:
-        words += ["-H", "'Content-Type: application/json'", "-d", f"'{body}'"]
+        words += ["-H", "'Content-Type: application/json'", "-H", f"'Idempotency-Key: {uuid.uuid4()}'", "-d", f"'{body}'"]
     where = path if path.startswith("https") else "https://127.0.0.1:8443" + path
     answer = machine.run(" ".join([*words, f"'{where}'"]))
     assert '"data"' in answer, answer

@@ -14,13 +14,14 @@ import pytest
 import corpus
 from support import pairing
 from support.box import LONG
+from support.devices import Devices
 from support.openapi import ANY_CODES, DOCUMENT, breaches_of_a_problem, undocumented
 from support.orders import item
 from support.raw import Wire
 from support.routes import SCOPES
 
 COMPANY = "0192f0a0-0001-7000-8000-000000000001"
-COUNT = 100_000 if LONG else 35_000
+COUNT = 100_000 if LONG else 40_000
 PARTS = 16
 TRIES = 3
 PROBLEM = DOCUMENT["components"]["schemas"]["Problem"]
@@ -55,6 +56,9 @@ class Stage:
             for name, rows in [("comboId", "combos"), ("paymentId", "payments"), ("discountId", "discounts")]:
                 if name in names:
                     found[name] = order[rows][0]["id"]
+        elif "orderId" in names:
+            order = self.order()
+            found["orderId"], self.line = order["id"], order["combos"][0]["id"]
         elif operation.id == "getCategory":
             found["id"] = self.api.get("/v1/menu").data["categories"][0]["id"]
         elif operation.path.startswith("/auth/api-keys/{id}"):
@@ -228,12 +232,18 @@ def test_the_corpus_is_large_and_its_kinds_are_all_there(cases):
 @pytest.mark.parametrize("part", range(4))
 def test_the_neighbour_of_a_bad_request_is_taken(box, key, cases, part):
     with contextlib.closing(box.client(key)) as api:
-        stage, sender, failures = Stage(api), Sender(box), []
+        stage, devices, sender, failures = Stage(api), Devices(api), Sender(box), []
         cursor = api.get("/v1/orders").headers["x-event-cursor"]
         for base in neighbours(cases)[part::4]:
             base = of_this_box(base, box, cursor)
-            ids = {base.operation.id: stage.ids(base.operation)}
+            staged, body = devices.stage(base.operation, stage.ids(base.operation), json.loads(base.body or b"null"))
+            if body and "line_ids" in body:
+                body = {"line_ids": [stage.line]}
+            if body != json.loads(base.body or b"null"):
+                base = dataclasses.replace(base, body=json.dumps(body).encode())
+            ids = {base.operation.id: staged}
             answer = sender.send(fresh(base.bytes(ids, key)))
+            devices.clean(base.operation, answer)
             if answer.status >= 300:
                 failures.append(f"{base.bytes(ids, key)}\n    {answer.status} {answer.body}")
         sender.end()
