@@ -149,9 +149,9 @@ std::unique_ptr<Presence::Poll> BeginPoll(http::Context& ctx) {
     throw http::MalformedFilter(kDisplay, "must be 1 to 32 letters and digits.");
   }
   const std::string& actor = ctx.principal().actor;
-  auto poll = std::make_unique<Presence::Poll>(
-      WatchOf(ctx).presence(), ctx.company(), actor.substr(actor.find(':') + 1),
-      std::string(*display), state, ctx.principal().name);
+  auto poll = std::make_unique<Presence::Poll>(WatchOf(ctx).presence(), ctx.company(),
+                                               actor.substr(actor.find(':') + 1),
+                                               std::string(*display), state, ctx.principal().name);
   WatchOf(ctx).NoteDisplay();
   return poll;
 }

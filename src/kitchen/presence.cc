@@ -16,8 +16,7 @@ bool ShowsStation(const DisplayState& state, std::string_view station) {
 bool Display::Shows(std::string_view station) const { return ShowsStation(state, station); }
 
 Presence::Poll::Poll(Presence& presence, db::CompanyId company, std::string key_id,
-                     std::string display, DisplayState state,
-                     std::string name)
+                     std::string display, DisplayState state, std::string name)
     : presence_(presence),
       company_(company),
       key_id_(std::move(key_id)),

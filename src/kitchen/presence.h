@@ -100,8 +100,7 @@ class Presence {
 
   bool IsPresent(const Entry& entry, int64_t now_ms) const;
   void Leave(Kitchen& kitchen, const Entry& entry, int64_t now_ms);
-  void Begin(db::CompanyId company, const EntryKey& key, DisplayState state,
-             std::string name);
+  void Begin(db::CompanyId company, const EntryKey& key, DisplayState state, std::string name);
   void End(db::CompanyId company, const EntryKey& key);
   void ForgetOldest(Kitchen& kitchen, int64_t now_ms);
 

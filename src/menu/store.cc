@@ -288,7 +288,8 @@ std::vector<DishList> AllDishes(db::Session& session, db::CompanyId company) {
     const auto place = places.find(rows.Text("product_id"));
     if (place == places.end()) continue;
     const auto [list, dish] = place->second;
-    lists[list].dishes[dish].extras.push_back({rows.Text("id"), rows.Text("name"), ReadSoldOut(rows)});
+    lists[list].dishes[dish].extras.push_back(
+        {rows.Text("id"), rows.Text("name"), ReadSoldOut(rows)});
   }
   return lists;
 }

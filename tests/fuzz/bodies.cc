@@ -190,7 +190,8 @@ constexpr Reader kReaders[] = {
     [](auto& body, auto& how) { Must(keys::ReadGrace(body, how.unknown) >= 0, "a grace is none"); },
     [](auto& body, auto& how) {
       const keys::Pairing pairing = keys::ReadPairing(body, how.unknown);
-      Must(pairing.code.empty() == pairing.request.has_value(), "a code is some text, or a request");
+      Must(pairing.code.empty() == pairing.request.has_value(),
+           "a code is some text, or a request");
     },
     [](auto& body, auto& how) { CheckText(keys::ReadDeviceRequest(body, how.unknown).name, 200); },
     [](auto& body, auto& how) {
