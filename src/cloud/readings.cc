@@ -12,6 +12,7 @@ constexpr int64_t kRetryFirstMs = 5'000, kRetryMaxMs = 300'000;
 constexpr int64_t kDoublingsMax = 6;
 constexpr int kPeriodsMax = 2;
 constexpr std::string_view kOrdersSubject = "the orders";
+constexpr std::string_view kSentOrdersSubject = "the orders that were sent";
 
 int64_t RetryMs(const Visit& visit) {
   const int64_t doublings = std::clamp<int64_t>(visit.failures - 1, 0, kDoublingsMax);
@@ -54,8 +55,21 @@ void NoteReading(Visit& visit, std::string trouble, UtcMs now) {
   ++visit.failures;
 }
 
+Visit VisitOfGoneBack(int64_t orders, UtcMs now) {
+  Visit visit;
+  NoteReading(visit, Concat({orders, orders == 1 ? " order is compared" : " orders are compared"}),
+              now);
+  return visit;
+}
+
+bool MayHaveGoneBack(const Link& link) {
+  return !VisitOf(link.progress, kSentOrdersPart).trouble.empty();
+}
+
 std::vector<Unread> FindUnread(const Link& link, UtcMs now) {
   std::vector<Unread> found;
+  const Visit sent = VisitOf(link.progress, kSentOrdersPart);
+  if (auto unread = UnreadOf(sent, kSentOrdersSubject)) found.push_back(*std::move(unread));
   for (const Reading& reading : kReadings) {
     if (!IsWanted(reading, link)) continue;
     const Visit visit = VisitOf(link.progress, reading.part);
@@ -83,6 +97,10 @@ std::vector<Unread> FindUnread(const Link& link, UtcMs now) {
 }
 
 std::string Describe(const Unread& unread) {
+  if (unread.subject == kSentOrdersSubject && unread.since) {
+    return Concat({"the cloud may have gone back to an earlier time, noticed ",
+                   FormatInstant(*unread.since), ": ", unread.trouble});
+  }
   if (!unread.since) return Concat({unread.subject, " of the cloud: not read yet"});
   if (unread.trouble.empty()) {
     return Concat({unread.subject, " of the cloud: not read since ", FormatInstant(*unread.since)});

@@ -52,6 +52,11 @@ int64_t DueInMs(const Reading& reading, const Progress& progress, UtcMs now);
 // Notes how a reading ended at `now`. An empty trouble: all of it was read.
 void NoteReading(Visit& visit, std::string trouble, UtcMs now);
 
+// The cloud may have gone back to an earlier time: so many orders that were sent are to be compared
+// (cloud/orders/went_back.h).
+Visit VisitOfGoneBack(int64_t orders, UtcMs now);
+bool MayHaveGoneBack(const Link& link);
+
 // How often the orders of the last days are read from a cloud whose events are not followed.
 inline constexpr int64_t kRecentOrdersEveryMs = 300'000;
 

@@ -77,5 +77,18 @@ TEST(CloudReadings, AreToldWhereTheyFailedNeverTookPlaceOrAreOverdue) {
   EXPECT_TRUE(FindUnread(link, kNow).empty()) << "a cloud without tables";
 }
 
+TEST(CloudReadings, SayThatTheCloudMayHaveGoneBackUntilAllOrdersAreCompared) {
+  Link link = ReadAt(kNow);
+  EXPECT_FALSE(MayHaveGoneBack(link));
+  link.progress[std::string(kSentOrdersPart)] = VisitOfGoneBack(412, kNow);
+  EXPECT_TRUE(MayHaveGoneBack(link));
+  ASSERT_FALSE(FindUnread(link, kNow).empty());
+  EXPECT_EQ(Describe(FindUnread(link, kNow).front()),
+            "the cloud may have gone back to an earlier time, noticed 2027-01-15T08:00:00.000Z: "
+            "412 orders are compared");
+  link.progress[std::string(kSentOrdersPart)] = {.at = kNow};
+  EXPECT_FALSE(MayHaveGoneBack(link));
+}
+
 }  // namespace
 }  // namespace comanda::cloud

@@ -1,4 +1,5 @@
 #include "cloud/orders/record_merge.h"
+#include "cloud/orders/went_back.h"
 
 #include <gtest/gtest.h>
 
@@ -64,6 +65,8 @@ class Record {
       {"service_type", R"("DELIVERY")"},
   };
 };
+
+using Kinds = std::vector<StepKind>;
 
 class CloudRecordMerge : public ::testing::Test {
  protected:
@@ -394,6 +397,19 @@ TEST_F(CloudRecordMergeOfTheCloud, OneThatIsGoneStaysReadable) {
   EXPECT_FALSE(Here().gone_at);
 }
 
+TEST_F(CloudRecordMergeOfTheCloud, OneThatTheCloudMayHaveLostStaysAsItIsAndIsNamedOnce) {
+  Take(Twin().Status("READY"));
+  for (int i = 0; i < 2; ++i) {
+    database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      ReadAgain(tx, kCompany, order_id, rules, stamp);
+    });
+  }
+  EXPECT_EQ(Here().status, Status::kReady);
+  EXPECT_EQ(Waiting(), Kinds());
+  ASSERT_EQ(Differences().size(), 1);
+  EXPECT_EQ(Differences().front().box, "READY");
+}
+
 TEST_F(CloudRecordMergeOfTheCloud, ACancelDropsWhatATillMoved) {
   Take(Twin());
   Do(orders::Advance, Status::kReady);
@@ -591,6 +607,55 @@ TEST_F(CloudRecordMerge, ACloudThatWasRestoredCountsFromItsBackup) {
            .Set("updated_at", '"' + FormatInstant(now + kMinuteMs) + '"')
            .Status("READY"));
   EXPECT_EQ(Here().status, Status::kReady);
+}
+
+// A cloud that went back
+
+TEST_F(CloudRecordMerge, WhatACloudThatWentBackHasLostOfAnOrderIsSentAgain) {
+  PlaceAndSend();
+  const std::string before = FormatInstant(database.clock.Now());
+  PayHere("0190a5c8-3333-7000-8000-000000000001", 2000);
+  const Step payment = Ask();
+  const auto at = [](Record record, std::string_view version, const std::string& updated_at) {
+    record.Set("version", std::string(version)).Set("updated_at", '"' + updated_at + '"');
+    return record;
+  };
+  Record paid = Twin();
+  paid.Set("payments", R"([{"id":"p1","amount":20,"payment_method":{"code":"cash"}}])");
+  Take(at(paid, "7", FormatInstant(database.clock.Now())), &payment);
+  ASSERT_EQ(Waiting(), Kinds());
+
+  Take(at(Twin(), "6", before));
+  EXPECT_EQ(Waiting(), Kinds()) << "an old event says nothing of what the cloud has now";
+  rules.went_back = true;
+  Take(at(Twin(), "6", before));
+  EXPECT_EQ(Waiting(), Kinds{StepKind::kPayment});
+  EXPECT_NE(Remaining().at(0).position, payment.position);
+  Take(at(Twin(), "6", before));
+  EXPECT_EQ(Waiting(), Kinds{StepKind::kPayment});
+}
+
+TEST_F(CloudRecordMerge, AnOrderThatTheCloudHasLostIsReadAndPlacedAgain) {
+  PlaceAndSend();
+  const int64_t position = MirrorNow().last_position;
+  const auto in_doubt = [&] {
+    database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      ReadAgain(tx, kCompany, order_id, rules, stamp);
+    });
+  };
+  in_doubt();
+  EXPECT_EQ(Ask().kind, StepKind::kRead);
+  EXPECT_EQ(Gone(), Merged::kUnchanged) << "it is not parked";
+  Take(Twin());
+  EXPECT_EQ(Planned(), Kinds()) << "the cloud has all of it";
+
+  in_doubt();
+  const bool is_placed = database->Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    return PlaceAgain(tx, kCompany, order_id, rules, stamp);
+  });
+  EXPECT_TRUE(is_placed);
+  EXPECT_EQ(Waiting(), (Kinds{StepKind::kPlace, StepKind::kCombos}));
+  EXPECT_GT(Remaining().at(0).position, position) << "a key is used once";
 }
 
 // Riders

@@ -50,6 +50,8 @@ struct Visit {
 // By the name of the kind: "menu", "clients", "orders", …
 inline constexpr std::string_view kMenuPart = "menu";
 inline constexpr std::string_view kOrdersPart = "orders";
+// All orders that were sent (cloud/orders/went_back.h).
+inline constexpr std::string_view kSentOrdersPart = "sent_orders";
 using Progress = std::map<std::string, Visit, std::less<>>;
 
 struct Link {

@@ -43,6 +43,10 @@ struct Counts {
   std::optional<UtcMs> oldest;  // the first change that waits, of orders that are not parked
 };
 
+// How far back orders are compared with a cloud that may have gone back to an earlier time: as long
+// as it takes their dates (contract section 15.6).
+inline constexpr int64_t kSentOrdersMs = 45LL * 24 * 60 * 60 * 1000;
+
 // Which orders may be next: those that are neither finalised nor cancelled, those that were changed
 // within kPresentMs, or all.
 enum class Among : uint8_t { kOpen, kRecent, kAll };

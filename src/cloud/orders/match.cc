@@ -134,8 +134,8 @@ void StoreLearnt(const Match& match, store::OrderRow row, const Order& after) {
   }
   NoteMaker(match);
   const bool is_answer = match.settings.answered != nullptr;
-  const bool is_new =
-      !match.row || row.mirror != match.row->mirror || after.version != match.row->planned_version;
+  const bool is_new = !match.row || match.went_back || row.mirror != match.row->mirror ||
+                      after.version != match.row->planned_version;
   if (is_new || is_answer) {
     const Makes makes = is_answer ? Makes::kNext : Makes::kCreation;
     row = CompareAgain(match.tx, after, std::move(row), match.settings.rules, makes, match.stamp);

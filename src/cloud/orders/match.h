@@ -31,6 +31,7 @@ struct Match {
   std::optional<Waiting> under_way = {};
   bool is_behind = false;   // IsBehind (cloud/orders/pending.h)
   bool comes_back = false;  // the record tells what was lost
+  bool went_back = false;   // the mirror was set back to what the record shows (GoBack)
 
   db::CompanyId company() const { return settings.company.company_id; }
   const orders::Order& shown() const { return record.order; }

@@ -164,6 +164,7 @@ std::string ToJson(const Mirror& mirror) {
   out.Key("last_position").Integer(mirror.last_position);
   if (mirror.epoch != 0) out.Key("epoch").Integer(mirror.epoch);
   out.Key("is_placed").Boolean(mirror.is_placed);
+  if (mirror.is_to_read) out.Key("is_to_read").Boolean(true);
   out.Key("comment").Text(fields.comment);
   out.Key("order_title").Text(fields.order_title);
   out.Key("delivery_comment").Text(fields.delivery_comment);
@@ -200,6 +201,7 @@ Mirror MirrorFromJson(std::string_view json) {
   mirror.last_position = members.Integer("last_position");
   if (document.root().Find("epoch")) mirror.epoch = members.Integer("epoch");
   mirror.is_placed = members.Boolean("is_placed");
+  mirror.is_to_read = document.root().Find("is_to_read").has_value();
   mirror.fields = FieldsOf(members);
   mirror.combos = members.RowsNamed("combos");
   mirror.payments = members.RowsNamed("payments");

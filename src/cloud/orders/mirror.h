@@ -79,6 +79,9 @@ struct Mirror {
   // Of the database (events/log.h), when the cloud showed the order last; 0: it was never restored.
   int64_t epoch = 0;
   bool is_placed = false;
+  // The cloud may have lost some of it: nothing is sent before the order was read
+  // (cloud/orders/went_back.h).
+  bool is_to_read = false;
   Fields fields;
   // Removed discounts are cancelled rows: the request that removes one needs the cloud's id.
   Rows combos, payments, discounts;

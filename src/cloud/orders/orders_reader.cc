@@ -16,6 +16,7 @@
 #include "cloud/readings.h"
 #include "cloud/orders/shown_members.h"
 #include "cloud/orders/record_merge.h"
+#include "cloud/orders/went_back.h"
 #include "company/companies.h"
 #include "crypto/hash.h"
 #include "orders/lifecycle.h"
@@ -168,7 +169,41 @@ bool OrdersReader::ReadOpen(const Linked& linked, Line& line) {
 bool OrdersReader::ReadRecent(const Linked& linked, Line& line) {
   const bool is_read = ReadPages(linked, line, RecentPath(linked)).has_value();
   NoteListing(linked, Listing::kRecent, is_read);
-  return is_read;
+  return is_read && (!MayHaveGoneBack(linked.link) || CompareSent(linked, line));
+}
+
+bool OrdersReader::CompareSent(const Linked& linked, Line& line) {
+  const UtcMs since = settings_.clock.Now() - kSentOrdersMs;
+  const auto there = ReadPages(linked, line, PathSince(linked, since), Taken::kKnown);
+  if (there) NoteMissing(linked, *there, since);
+  return there.has_value();
+}
+
+// Those that the list does not show are read by their ids before anything of them is sent.
+void OrdersReader::NoteMissing(const Linked& linked, const std::set<std::string>& there,
+                               UtcMs since) {
+  const auto missing = settings_.database.Read([&](db::Snapshot& snapshot) {
+    std::vector<std::string> ids = store::FindTouched(snapshot, linked.company, since);
+    std::erase_if(ids, [&](const std::string& id) {
+      const auto alias = aliases::FindByBoxId(snapshot, linked.company, aliases::Kind::kOrder, id);
+      return !alias || there.contains(alias->cloud_id);
+    });
+    return ids;
+  });
+  if (!missing.empty()) {
+    log::Warning(
+        "the cloud does not list orders that were sent to it: they are read, and placed "
+        "again where it has lost them",
+        {{"orders", static_cast<int64_t>(missing.size())}});
+  }
+  for (const std::string& id : missing) {
+    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      ReadAgain(tx, linked.company, id, RulesOf(settings_.rider_provider, linked.link), stamp);
+    });
+  }
+  settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    PutVisit(tx, linked.company, kSentOrdersPart, {.at = stamp.now});
+  });
 }
 
 // A trouble that stays is written down once, and a success of the list that is read seldom.
@@ -200,12 +235,16 @@ void OrdersReader::NoteListing(const Linked& linked, Listing listing, bool is_re
 // From the last reading, as after a restore, but two days at least; until tomorrow, for a cloud
 // whose clock is ahead.
 std::string OrdersReader::RecentPath(const Linked& linked) {
+  const UtcMs now = settings_.clock.Now();
+  const UtcMs read_at = VisitOf(linked.link.progress, kOrdersPart).at;
+  return PathSince(linked, std::min(now, read_at == 0 ? now : read_at) - kRecentMs);
+}
+
+std::string OrdersReader::PathSince(const Linked& linked, UtcMs since) {
   const Zone zone = settings_.database.Read([&](db::Snapshot& snapshot) {
     return company::FindZone(company::Get(snapshot, linked.company));
   });
   const UtcMs now = settings_.clock.Now();
-  const UtcMs read_at = VisitOf(linked.link.progress, kOrdersPart).at;
-  const UtcMs since = std::min(now, read_at == 0 ? now : read_at) - kRecentMs;
   std::string path = Concat({"/v1/orders?filter[start_date]=", FormatDay(zone.ToLocal(since).day)});
   if (linked.link.features.takes_end_date) {
     path += "&filter[end_date]=" + FormatDay(NextDay(zone.ToLocal(now).day));
@@ -215,9 +254,10 @@ std::string OrdersReader::RecentPath(const Linked& linked) {
 
 // The oldest first: an order that is made meanwhile moves no other one to another page.
 std::optional<std::set<std::string>> OrdersReader::ReadPages(const Linked& linked, Line& line,
-                                                             const std::string& path) {
+                                                             const std::string& path, Taken taken) {
   if (memory_.walks.size() >= kWalksMax && !memory_.walks.contains(path)) memory_.walks.clear();
   Walk& walk = memory_.walks.try_emplace(path, Walk{.path = path}).first->second;
+  walk.takes_known = taken == Taken::kKnown;
   const auto is_endless = [&] {
     return walk.row >= kOrderPagesMax * RowsOfAPage(linked.link.features, walk.rows_max);
   };
@@ -318,7 +358,8 @@ void OrdersReader::TakePage(const Linked& linked, Walk& walk, const Reply& reply
   if (Follows(linked) && !memory_.listing_cursor && is_usable) {
     memory_.listing_cursor = cursor;
   }
-  for (const json::Value& record : batches_.Take(linked, records, Shown::kInList, std::nullopt)) {
+  const std::vector<json::Value> wanted = walk.takes_known ? KnownOf(linked, records) : records;
+  for (const json::Value& record : batches_.Take(linked, wanted, Shown::kInList, std::nullopt)) {
     if (!ShownMembers(record).Items("combos")) walk.without_rows.push_back(CloudIdOf(record));
   }
   NotePage(walk, place, page);
@@ -339,6 +380,8 @@ std::optional<bool> OrdersReader::ReadOne(const Linked& linked, Line& line,
     return IsOpen(*record);
   }
   if (reply.verdict == Verdict::kRefused && reply.answer.status() == kNotFound) {
+    // What a cloud that went back has lost is placed again.
+    if (MayHaveGoneBack(linked.link)) return false;
     settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
       MergeGone(tx, linked.company, cloud_id, stamp);
     });
@@ -397,6 +440,20 @@ std::optional<Request> OrdersReader::EventsRequest(const Linked& linked) const {
                  .wait_s = has_trouble ? 0 : kWaitS};
 }
 
+std::vector<json::Value> OrdersReader::KnownOf(const Linked& linked,
+                                               const std::vector<json::Value>& records) {
+  return settings_.database.Read([&](db::Snapshot& snapshot) {
+    std::vector<json::Value> known;
+    for (const json::Value& record : records) {
+      const bool is_known =
+          aliases::FindBoxId(snapshot, linked.company, aliases::Kind::kOrder, CloudIdOf(record))
+              .has_value();
+      if (is_known) known.push_back(record);
+    }
+    return known;
+  });
+}
+
 std::vector<json::Value> OrdersReader::WithoutEchoes(const Linked& linked,
                                                      const std::vector<json::Value>& records) {
   return settings_.database.Read([&](db::Snapshot& snapshot) {
@@ -423,8 +480,13 @@ bool OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
   if (reply.verdict == Verdict::kRefused) {
     const int status = reply.answer.status();
     batches_.Report("the cloud refuses the cursor of its events", "", reply.trouble);
-    settings_.database.Write(
-        [&](db::Tx& tx, const db::Stamp&) { PutCursor(tx, linked.company, std::nullopt); });
+    settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+      PutCursor(tx, linked.company, std::nullopt);
+      if (status != kCursorExpired) return;
+      const size_t sent = store::FindTouched(tx, linked.company, stamp.now - kSentOrdersMs).size();
+      PutVisit(tx, linked.company, kSentOrdersPart,
+               VisitOfGoneBack(static_cast<int64_t>(sent), stamp.now));
+    });
     Restart();
     // The next cursor is not tried at once, in case that it is refused, too.
     memory_.events_at_ms = later_ms;

@@ -79,6 +79,7 @@ class OrdersReader {
   // A listing that is being read.
   struct Walk {
     std::string path;           // without the page
+    bool takes_known = false;   // orders that are unknown here are left out
     int64_t row = 0;            // the next one, from 0
     int64_t furthest = 0;       // where it was at most
     std::set<std::string> ids;  // of the cloud
@@ -105,13 +106,21 @@ class OrdersReader {
   bool ReadOpen(const Linked& linked, Line& line);
   bool ReadRecent(const Linked& linked, Line& line);
   std::string RecentPath(const Linked& linked);
+  std::string PathSince(const Linked& linked, UtcMs since);
   enum class Listing : uint8_t { kOpen, kRecent, kEvents };
   // Stores whether each was read the last time.
   void NoteListing(const Linked& linked, Listing listing, bool is_read);
 
+  // Compares all orders that were sent with a cloud that may have gone back
+  // (cloud/orders/went_back.h).
+  bool CompareSent(const Linked& linked, Line& line);
+  void NoteMissing(const Linked& linked, const std::set<std::string>& there, UtcMs since);
+
+  enum class Taken : uint8_t { kAll, kKnown };  // of a listing: also orders that are unknown here
   // Reads all pages; the ids in them, or nothing where the reading was given up.
   std::optional<std::set<std::string>> ReadPages(const Linked& linked, Line& line,
-                                                 const std::string& path);
+                                                 const std::string& path,
+                                                 Taken taken = Taken::kAll);
   Outcome ReadPage(const Linked& linked, Line& line, Walk& walk);
   static PagePlace NextPage(const Linked& linked, const Walk& walk);
   Outcome NoteTooLarge(Walk& walk, const PagePlace& place);
@@ -123,6 +132,7 @@ class OrdersReader {
   bool ReadThoseThatLeft(const Linked& linked, Line& line, std::set<std::string>& open);
   std::vector<std::string> OpenHere(const Linked& linked);
 
+  std::vector<json::Value> KnownOf(const Linked& linked, const std::vector<json::Value>& records);
   // Without those that show no more than was seen before: in the answers to this box's steps,
   // mostly.
   std::vector<json::Value> WithoutEchoes(const Linked& linked,

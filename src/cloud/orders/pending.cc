@@ -41,7 +41,7 @@ Local LocalOf(db::Session& session, const orders::Order& order, const SendRules&
 
 bool IsReadFirst(db::Session& session, const orders::Order& order, const Mirror& mirror,
                  const SendRules& rules) {
-  return mirror.is_placed && IsBehind(session, order, mirror, rules);
+  return mirror.is_placed && (mirror.is_to_read || IsBehind(session, order, mirror, rules));
 }
 
 store::OrderRow RowOf(db::Session& session, const orders::Order& order) {
@@ -80,6 +80,7 @@ Compared Compare(db::Session& session, const orders::Order& order, store::OrderR
     if (compared.step) row.mirror.last_position = compared.step->position;
   }
   row.waiting = static_cast<int64_t>(ahead.steps + Remaining(ahead.mirror, local).size());
+  if (row.mirror.is_to_read) row.waiting = std::max<int64_t>(row.waiting, 1);
   row.planned_version = order.version;
   row.is_open = !orders::IsClosed(order.status);
   row.touched_at = order.updated_at;
@@ -161,8 +162,8 @@ std::optional<Waiting> RequestUnderWay(db::Session& session, db::CompanyId compa
   auto waiting = store::FirstStep(session, company, order_id);
   // The mirror has what it does already: it goes first.
   if (waiting && waiting->step.is_in_mirror) return waiting;
-  if (!rules.restored_at) return waiting;
   const auto row = store::FindOrder(session, company, order_id);
+  if (!rules.restored_at && !(row && row->mirror.is_to_read)) return waiting;
   const auto order = orders::Load(session, company, order_id);
   if (row && order && IsReadFirst(session, *order, row->mirror, rules)) {
     return Waiting{.order_id = std::string(order_id), .step = {.kind = StepKind::kRead}};

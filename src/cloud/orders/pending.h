@@ -14,6 +14,7 @@
 #include "cloud/orders/journal_store.h"
 #include "cloud/link/link.h"
 #include "cloud/orders/next.h"
+#include "cloud/readings.h"
 #include "db/session.h"
 
 namespace comanda::cloud {
@@ -29,13 +30,15 @@ struct SendRules {
   // Whether tables could be paired. The ids of a cloud that does not list its tables may be those
   // of this box: it refuses others, which are then left out.
   bool knows_tables = true;
+  bool went_back = false;  // the cloud, maybe, and not all orders were compared with it since
 };
 inline SendRules RulesOf(std::string_view rider_provider, const Link& link) {
   return {.rider_provider = rider_provider,
           .since = link.since,
           .restored_at = link.lost_until,
           .makers = &link.features.makers,
-          .knows_tables = link.features.has_tables};
+          .knows_tables = link.features.has_tables,
+          .went_back = MayHaveGoneBack(link)};
 }
 
 // Whether the mirror of an order of this box may be older than what the box had sent: it comes from

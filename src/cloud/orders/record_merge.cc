@@ -13,6 +13,7 @@
 #include "cloud/orders/match.h"
 #include "cloud/orders/next.h"
 #include "cloud/orders/shared_state.h"
+#include "cloud/orders/went_back.h"
 #include "orders/external_order.h"
 #include "orders/lifecycle.h"
 #include "orders/orders.h"
@@ -93,6 +94,14 @@ Merged MergeRecord(db::Tx& tx, const MergeSettings& settings, json::Value record
         ContextOf(tx, settings.company, settings.rules.rider_provider, settings.platform_name));
     Match match = FindMatch(tx, settings, std::move(shown), stamp);
     const bool is_ours = match.before && match.before->origin == Origin::kBox;
+    if (is_ours && HasGoneBack(match)) {
+      // What the answer shows is not all that the cloud has lost.
+      if (settings.answered) {
+        ReadAgain(tx, match.company(), match.order_id, settings.rules, stamp);
+        return Merged::kUnchanged;
+      }
+      GoBack(match);
+    }
     if (match.before && match.row && IsOlder(match.shown(), match.row->mirror.shown)) {
       if (is_ours) AcceptRepeated(match);
       return Merged::kUnchanged;
@@ -113,7 +122,9 @@ Merged MergeGone(db::Tx& tx, db::CompanyId company, std::string_view cloud_id,
     const auto gone = orders::MarkGone(tx, company, *order_id, stamp);
     return gone && gone->event_seq ? Merged::kWritten : Merged::kUnchanged;
   }
-  if (!store::FindOrder(tx, company, *order_id)) {
+  const auto row = store::FindOrder(tx, company, *order_id);
+  if (row && row->mirror.is_to_read) return Merged::kUnchanged;  // it is placed again
+  if (!row) {
     store::PutOrder(tx, company,
                     {.order_id = *order_id,
                      .is_open = !orders::IsClosed(order->status),

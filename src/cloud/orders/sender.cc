@@ -12,6 +12,7 @@
 #include "cloud/link/path.h"
 #include "cloud/orders/refusal.h"
 #include "cloud/orders/record_merge.h"
+#include "cloud/orders/went_back.h"
 #include "company/companies.h"
 #include "crypto/derived_id.h"
 #include "events/log.h"
@@ -23,6 +24,7 @@ namespace {
 
 // An older date would be refused (contract section 15.6: at most 45 days back).
 constexpr int64_t kDateMsMax = 44LL * 24 * 60 * 60 * 1000;
+constexpr int kNotFound = 404;
 
 struct Endpoint {
   std::string_view method;
@@ -214,8 +216,9 @@ void Sender::Take(db::Tx& tx, json::Value record, const std::vector<std::string>
               record, stamp);
 }
 
-// A restored order, before anything of it is sent. Where its record says nothing that can be taken,
-// the order goes on with what the backup knows.
+// An order of which the mirror may be wrong, before anything of it is sent: after a restore, or
+// because the cloud went back. Where its record says nothing that can be taken, the order goes on
+// with what the mirror knows.
 bool Sender::ReadFirst(const std::string& order_id) {
   Reply reply;
   const Looked looked = Look(order_id, reply);
@@ -223,15 +226,23 @@ bool Sender::ReadFirst(const std::string& order_id) {
   const auto record = reply.answer.Find("data");
   const std::vector<std::string> numbers = orders::PublicNumbers();
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
-    if (looked == Looked::kAnswered && !record) {
+    const bool is_gone = looked == Looked::kAnswered && !record;
+    if (is_gone && reply.answer.status() == kNotFound &&
+        PlaceAgain(tx, company_, order_id, settings_.rules, stamp)) {
+      return;
+    }
+    if (is_gone) {
       store::Park(tx, company_, order_id, kParkedGone, reply.answer.answer().body);
       return;
     }
     if (record) Take(tx, *record, numbers, stamp, {.looked_for = true});
     auto row = store::FindOrder(tx, company_, order_id);
     const auto order = orders::Load(tx, company_, order_id);
-    if (!row || !order || !IsBehind(tx, *order, row->mirror, settings_.rules)) return;
-    row->mirror.epoch = events::ExtentOf(tx, company_).epoch;
+    if (!row || !order) return;
+    const bool is_behind = IsBehind(tx, *order, row->mirror, settings_.rules);
+    if (!is_behind && !row->mirror.is_to_read) return;
+    if (is_behind) row->mirror.epoch = events::ExtentOf(tx, company_).epoch;
+    row->mirror.is_to_read = false;
     CompareAgain(tx, *order, *std::move(row), settings_.rules, Makes::kNext, stamp);
   });
   return true;

@@ -29,7 +29,6 @@ SharedState::SharedState(const Match& match) : match_(match) {
   if (match.under_way) Accept(requested_, match.under_way->step, order);
 }
 
-// Nothing for a rider that the cloud cannot have.
 std::optional<std::string> SharedState::BodyOf(const std::optional<orders::Rider>& rider) const {
   if (!rider) return "";
   return RiderBody(*rider, match_.settings.rules.rider_provider,

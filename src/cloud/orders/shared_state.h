@@ -26,9 +26,10 @@ class SharedState {
   // The mirror learns what the cloud has changed, and what of the request under way it has.
   // `rider`: that of the cloud, in the form in which it is stored locally.
   void Learn(Mirror& mirror, const std::optional<orders::Rider>& rider) const;
+  // The body that assigns the rider; nothing for a rider that the cloud cannot have.
+  std::optional<std::string> BodyOf(const std::optional<orders::Rider>& rider) const;
 
  private:
-  std::optional<std::string> BodyOf(const std::optional<orders::Rider>& rider) const;
   RiderSides SidesOfRider() const;
   DeliverySides SidesOfDelivery() const;
   bool AnswersRider() const;
