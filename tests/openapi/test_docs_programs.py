@@ -214,9 +214,15 @@ def mistake(output, calls, operation):
     return (breaches(schema, json.loads(output[answers[-1].end():])) if schema else None) or None
 
 
+def needs_a_device(operation, example):
+    """One that asks to be let in meanwhile: api/test_docs_commands.py has it beside curl. The others are compiled alone."""
+    return operation.id in ("acceptDevice", "refuseDevice", "shutDeviceOut") or (operation.id == "pair" and "request" in example)
+
+
 @pytest.mark.parametrize("language", ["javascript", "python", "kotlin", "go", "php"], indirect=True)
 def test_each_program_gets_the_answer_that_the_document_promises(language, docs_box):
-    ours = [i for i, (_, example, _) in enumerate(language.rows) if example is not None]
+    ours = [i for i, (operation, example, _) in enumerate(language.rows)
+            if example is not None and not needs_a_device(operation, example)]
     result = subprocess.run(list(map(str, language.command(*ours))), env=environment(docs_box), capture_output=True, text=True,
                             timeout=PATIENCE_S * 10)
     outputs = result.stdout.split(SEPARATOR)[1:]
