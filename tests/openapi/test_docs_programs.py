@@ -216,7 +216,7 @@ def mistake(output, calls, operation):
 
 def needs_a_device(operation, example):
     """One that asks to be let in meanwhile: api/test_docs_commands.py has it beside curl. The others are compiled alone."""
-    return operation.id in ("acceptDevice", "refuseDevice", "shutDeviceOut") or (operation.id == "pair" and "request" in example)
+    return operation.id in ("askToBeLetIn", "acceptDevice", "refuseDevice", "shutDeviceOut") or (operation.id == "pair" and "request" in example)
 
 
 @pytest.mark.parametrize("language", ["javascript", "python", "kotlin", "go", "php"], indirect=True)
