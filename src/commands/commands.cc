@@ -90,7 +90,7 @@ std::string Describe(const Refusal& refusal) {
 void Print(std::string_view text) {
   const std::string shown = OfThisProgram(VisibleLines(text));
   ::fwrite(shown.data(), 1, shown.size(), stdout);
-  ::fflush(stdout);  // whoever reads lines gets them while the command waits
+  ::fflush(stdout);  // a pipe gets them while the command waits for a device
 }
 
 void PrintError(std::string_view text) {

@@ -153,6 +153,7 @@ Settings ReadSettings(Body body, const Settings& settings) {
       ReadMinutes(reader, "lead_minutes", 0, kLeadMinutesMax).value_or(changed.lead_minutes);
   if (std::optional<ObjectReader> thresholds = reader.Object(kThresholds)) {
     for (size_t type = 0; type < changed.thresholds.size(); ++type) {
+      thresholds->RefuseNull({orders::kServiceTypeNames[type]});
       auto threshold = thresholds->Object(orders::kServiceTypeNames[type]);
       if (threshold) ReadThreshold(*std::move(threshold), changed.thresholds[type]);
     }

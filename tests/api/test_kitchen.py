@@ -634,6 +634,7 @@ def test_settings_are_merged_and_bounded(api):
     ({"lead_minutes": -1}, {"lead_minutes": "out_of_range"}), ({"lead_minutes": None}, {"lead_minutes": "required"}),
     ({"lead_minutes": "20"}, {"lead_minutes": "wrong_type"}),
     ({"thresholds": {"TABLE": {"warn_minutes": 0}}}, {"thresholds.TABLE.warn_minutes": "out_of_range"}),
+    ({"thresholds": {"TABLE": None, "DELIVERY": None}}, {"thresholds.TABLE": "required", "thresholds.DELIVERY": "required"}),
     ({"thresholds": {"TABLE": {"warn_minutes": 601, "late_minutes": 700}}}, {"thresholds.TABLE.warn_minutes": "out_of_range"}),
     ({"thresholds": {"TABLE": {"warn_minutes": 15}}}, {"thresholds.TABLE.warn_minutes": "out_of_range"}),
     ({"thresholds": {"TABLE": {"late_minutes": 8}}}, {"thresholds.TABLE.late_minutes": "out_of_range"}),

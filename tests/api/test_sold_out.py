@@ -90,7 +90,7 @@ def test_a_sold_out_product_is_not_available_until_somebody_says_so(api, cook, d
     assert (event["event_type"], event["changes"], event["data"]["available"]) == ("PRODUCT_UPDATED", ["fields"], False)
     assert event["data"]["sold_out"]["since"] == since
     assert dish["id"] in {p["id"] for c in api.get("/v1/menu?filter[available]=false").data["categories"] for p in c["products"]}
-    # The same again is unchanged, whoever says it.
+    # The same end from another key changes nothing: the first one stays in `by`.
     before = read(api, dish)
     assert accepted(api.put(sold_out(dish), {"until": sent}))["sold_out"]["by"] == "Cocina 1" and read(api, dish) == before
     # Another end keeps since.

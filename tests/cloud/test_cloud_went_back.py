@@ -8,11 +8,11 @@ import threading
 
 import pytest
 
-from support.box import ENGINE, PATIENCE_S
+from support.box import PATIENCE_S
 from support.cloud_pair import Pair
 from support.waiting import wait_until
 
-pytestmark = pytest.mark.skipif(ENGINE != "sqlite", reason="tests/head sets PostgreSQL back")
+pytestmark = pytest.mark.box_only  # tests/head/test_back_to_a_minute.py sets PostgreSQL back
 KILLS = 10
 
 

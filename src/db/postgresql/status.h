@@ -22,9 +22,10 @@ struct Standby {
   std::string address;     // empty: a socket of the same machine
   std::string state;       // "streaming", "catchup", …
   std::string sync_state;  // "sync", "quorum", "potential" or "async"
-  std::optional<int64_t>
-      lag_ms;  // behind in replaying, as it said last; nothing: it said nothing yet
-  // A commit waits for it, or for as many of its like as the server's setting says.
+  // Behind in replaying, as it said last; nothing: it said nothing yet.
+  std::optional<int64_t> lag_ms;
+  // Whether commits wait for it: always ("sync"), or for as many of the standbys of that state as
+  // synchronous_standby_names says ("quorum").
   bool is_in_sync() const { return sync_state == "sync" || sync_state == "quorum"; }
 };
 
