@@ -158,21 +158,21 @@ void RequireWritable(const std::string& point) {
   }
 }
 
-// The line and the mount; neither is left behind if the disk cannot be mounted.
+// The line and the mount; neither is left behind, nor said to be there, if the disk cannot be
+// mounted and written.
 void KeepMounted(const backups::Disk& disk, const std::string& point, const Owner& owner,
                  const Present& present) {
   const std::string table = ReadTable();
   MakeDirectories(point, 0755);
-  if (present.has_line) {
-    Print("/etc/fstab has a line for it already\n");
-  } else {
+  std::string told = "/etc/fstab has a line for it already\n";
+  if (!present.has_line) {
     const std::string line = backups::LineFor({.uuid = disk.uuid,
                                                .type = disk.type,
                                                .point = point,
                                                .user = owner.user,
                                                .group = owner.group});
     backups::ReplaceMountTable(backups::WithLine(table, line));
-    Print(Concat({"/etc/fstab has a new line: ", line, "\n"}));
+    told = Concat({"/etc/fstab has a new line: ", line, "\n"});
   }
   try {
     if (!present.is_mounted) backups::MountByTable(disk, point);
@@ -182,7 +182,8 @@ void KeepMounted(const backups::Disk& disk, const std::string& point, const Owne
     if (!present.has_line) backups::ReplaceMountTable(table);
     throw;
   }
-  Print(Concat({present.is_mounted ? "it is mounted on " : "mounted it on ", point, "\n"}));
+  Print(Concat({disk.path, " has ", disk.type, ", UUID ", disk.uuid, "\n", told,
+                present.is_mounted ? "it is mounted on " : "mounted it on ", point, "\n"}));
 }
 
 // A disk of another box has backups of a user with another number.
@@ -241,7 +242,6 @@ int Use(const Arguments& arguments) {
   const config::FileChange setting(options.data_directory, {{"backup_to", value}});
   const Present present = Look(disk, point);
 
-  Print(Concat({disk.path, " has ", disk.type, ", UUID ", disk.uuid, "\n"}));
   KeepMounted(disk, point, owner, present);
   MakeDirectoryFor(owner, target, disk);
   if (value != JoinedByCommas(options.backup_to)) setting.Write();
