@@ -348,6 +348,8 @@ void CarryOver(const std::string& from, const std::string& to) {
   }
   const bool has_key = backups::CopyOne(from, to, "cloud.key", go_on);
   backups::CopyAll(from, to, "credentials", go_on);
+  // Or doctor would say that no backup was made yet to the disk that this one came from.
+  backups::CopyOne(from, to, "backup-results", go_on);
   if (has_key || IsThere(from + "/credentials")) {
     Print("kept of this machine: cloud.key, credentials/\n");
   }

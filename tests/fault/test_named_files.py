@@ -273,3 +273,19 @@ def test_a_certificate_that_is_newer_than_the_one_served_is_said_until_a_reload(
         assert "files" not in readiness(box)
     finally:
         box.discard()
+
+
+def test_a_restore_does_not_forget_which_backups_were_made(box, tmp_path):
+    target = tmp_path / "target"
+    target.mkdir()
+    configure(box, target)
+    box.start()
+    back_up(box)
+    assert box.stop() == 0
+    (backup,) = good(target)
+    results = (box.data / "backup-results").read_bytes()
+    box.command("restore", str(backup), "--data", str(box.data), "--yes")
+    assert (box.data / "backup-results").read_bytes() == results
+    shutil.rmtree(target)
+    (finding,) = [found for found in findings(box, "backups") if str(target) in found["what"]]
+    assert "The last backup there is of" in finding["what"], finding
