@@ -33,6 +33,7 @@ from support.waiting import wait_until
 
 SEED = int(os.environ.get("COMANDA_SEED", "19"))
 LINES_MAX = 200
+SALE_EVERY_S = 0.05
 # What becomes of a third of the requests (support/cutting_proxy.py); bursts of 401 and 429 would only make the tills wait.
 FATES = {"drop_before": 4, "drop_after": 6, "cut_head": 1, "cut_body": 3, "twice": 2, "repeat": 2, "drip": 1}
 
@@ -285,9 +286,10 @@ def tickets(page):
 
 
 def sell_until(stop, box, key, sold, chosen):
-    """Sells to the kitchen through everything that happens to the box: {item: order}."""
+    """Sells to the kitchen through everything that happens to the box: {item: order}. At a pace at which a display can draw
+    all tickets again and again: nobody finishes them."""
     with contextlib.closing(box.client(key)) as till:
-        while not stop.is_set():
+        while not stop.wait(SALE_EVERY_S):
             calls = [("/v1/orders", {"service_type": "ONSITE"}), ("/v1/orders/{}/combos", {"combos": [
                 {"product_name": f"Dish {i}", "quantity": 1, "variant_price": 5} for i in range(chosen.randint(1, 3))]})]
             order = ""
