@@ -38,7 +38,7 @@ Client::Client(std::string socket, std::function<bool()> interrupted, Say say)
       heartbeats_(SystemClock()),
       network_(heartbeats_, metrics_) {}
 
-Answer Client::Send(const Request& request) {
+net::Call Client::CallOf(const Request& request) const {
   net::Call call{.method = request.method,
                  .url = "http://localhost" + request.path,
                  .unix_socket = socket_,
@@ -49,8 +49,12 @@ Answer Client::Send(const Request& request) {
   if (request.occurred_at) {
     call.headers.push_back("Comanda-Occurred-At: " + FormatInstant(*request.occurred_at));
   }
+  return call;
+}
+
+Answer Client::Send(const Request& request) {
   for (bool is_away = false;; is_away = true) {
-    const net::Answer got = network_.Send(call);
+    const net::Answer got = network_.Send(CallOf(request));
     if (got.outcome == net::Outcome::kAnswered && got.status < 500) {
       if (is_away) say_("The server answers again.");
       const Answer answer{.status = got.status, .body = got.body};

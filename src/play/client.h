@@ -46,6 +46,8 @@ class Client {
   void Wait(int64_t ms) const;
 
  private:
+  net::Call CallOf(const Request& request) const;
+
   const std::string socket_;
   const std::function<bool()> interrupted_;
   const Say say_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/concat.h"
 #include "json/reader.h"
 #include "play/client.h"
 #include "play/restaurant.h"
@@ -26,6 +27,12 @@ constexpr Service kDinner = {.from_minute = 19 * 60, .to_minute = 22 * 60 + 45};
 constexpr int64_t kAtOnce = 12;
 constexpr int64_t kGapMsMin = 20'000, kGapMsMax = 70'000;
 constexpr std::string_view kEvening = "demo-evening-";
+
+// That of the n-th of `count` orders, which come evenly and a little by chance.
+int64_t MinuteOf(const Service& service, int64_t n, int64_t count, Dice& dice) {
+  const int64_t minutes = service.to_minute - service.from_minute;
+  return service.from_minute + minutes * n / count + dice.Between(0, minutes / count);
+}
 
 class Player {
  public:
@@ -107,22 +114,19 @@ class Player {
     const auto weekday =
         static_cast<size_t>(zone.ToLocal(zone.ToInstant(day, kLunch.from_minute)).weekday);
     const int64_t usual = kOrdersOfDay[weekday];
-    std::vector<int64_t> minutes(
-        static_cast<size_t>(dice.Between(usual * 9 / 10, usual * 11 / 10)));
-    for (int64_t& minute : minutes) {
-      const Service& service = weekday == kSunday || dice.Percent(40) ? kLunch : kDinner;
-      minute = dice.Between(service.from_minute, service.to_minute);
-    }
-    std::ranges::sort(minutes);
-    for (size_t i = 0; i < minutes.size(); ++i) {
+    const int64_t count = dice.Between(usual * 9 / 10, usual * 11 / 10);
+    const int64_t at_lunch = weekday == kSunday ? count : count * 2 / 5;
+    for (int64_t i = 0; i < count; ++i) {
       if (client_.IsInterrupted()) return;
+      const int64_t minute = i < at_lunch ? MinuteOf(kLunch, i, at_lunch, dice)
+                                          : MinuteOf(kDinner, i - at_lunch, count - at_lunch, dice);
       const std::string name =
-          "demo-past-" + date + '-' + (i + 1 == minutes.size() ? "last" : std::to_string(i + 1));
+          Concat({"demo-past-", date, "-", i + 1 == count ? "last" : std::to_string(i + 1)});
       Sale sale(restaurant_, {settings_.seed, name}, {.reference = name, .is_past = true});
-      const UtcMs began = zone.ToInstant(day, static_cast<int>(minutes[i]));
+      const UtcMs began = zone.ToInstant(day, static_cast<int>(minute));
       while (const auto due_ms = sale.DueMs()) sale.DoNext(client_, began + *due_ms, counts_);
     }
-    if (!minutes.empty()) settings_.say(date + "  " + std::to_string(minutes.size()) + " orders");
+    if (count > 0) settings_.say(Concat({date, "  ", std::to_string(count), " orders"}));
   }
 
   // Takes the orders over that a former evening has left open.

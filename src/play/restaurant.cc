@@ -1,8 +1,9 @@
 #include "play/restaurant.h"
 
-#include <functional>
 #include <optional>
+#include <utility>
 
+#include "base/concat.h"
 #include "base/problem.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -26,8 +27,9 @@ json::Document Get(Client& client, const std::string& path) {
   return json::Document::Parse(answer.body);
 }
 
-std::string TextOf(const json::Value& row, std::string_view name) {
-  return std::string(row.Find(name)->text());
+// Valid as long as its document.
+std::string_view TextOf(const json::Value& row, std::string_view name) {
+  return row.Find(name)->text();
 }
 
 // The company of the box, which must be the only one.
@@ -41,14 +43,13 @@ json::Document GetDemo(Client& client) {
   }
   const json::Value row = *company->root().Find("data");
   if (TextOf(row, "id") != kDemo || TextOf(row, "name") != kDemoName) {
-    throw Refuse(TextOf(row, "name") + " lives here");
+    throw Refuse(Concat({TextOf(row, "name"), " lives here"}));
   }
   return std::move(*company);
 }
 
 Days DaysOf(const json::Value& company) {
-  const std::string name = TextOf(company, "timezone"),
-                    starts_at = TextOf(company, "day_starts_at");
+  const std::string name(TextOf(company, "timezone")), starts_at(TextOf(company, "day_starts_at"));
   const std::optional<Zone> zone = Zone::Find(name);
   if (!zone) throw Refusal(Problem::kValidationFailed, ZoneAdvice(name));
   return {.zone = *zone,
@@ -57,7 +58,7 @@ Days DaysOf(const json::Value& company) {
 
 // The rows of a list that `members` describes; those that it leaves empty are left out.
 std::vector<std::string> Rows(Client& client, const std::string& path,
-                              const std::function<std::string(const json::Value&)>& members) {
+                              std::string (*members)(const json::Value&)) {
   std::vector<std::string> found;
   const json::Document list = Get(client, path);
   for (const json::Value& row : list.root().Find("data")->items()) {
@@ -66,29 +67,25 @@ std::vector<std::string> Rows(Client& client, const std::string& path,
   return found;
 }
 
-std::string Member(std::string_view name, std::string_view text) {
-  std::string out = '"' + std::string(name) + "\":";
-  json::AppendQuoted(out, text);
-  return out;
-}
-
 std::string GuestOf(const json::Value& client) {
   const std::vector<json::Value> addresses = client.Find("addresses")->items();
   if (addresses.empty()) return {};
-  return Member("client_id", TextOf(client, "id")) + ',' +
-         Member("address_id", TextOf(addresses.front(), "id"));
+  return Concat({R"({"client_id":")", TextOf(client, "id"), R"(","address_id":")",
+                 TextOf(addresses.front(), "id"), R"("})"});
 }
 
 std::string RiderOf(const json::Value& user) {
   if (TextOf(user, "role") != "rider" || !user.Find("active")->boolean()) return {};
-  return Member("user_id", TextOf(user, "id")) + ',' + Member("name", TextOf(user, "name"));
+  std::string name;
+  json::AppendQuoted(name, TextOf(user, "name"));
+  return Concat({R"("user_id":")", TextOf(user, "id"), R"(","name":)", name});
 }
 
 ModifierGroup GroupOf(const json::Value& row) {
-  ModifierGroup group{.is_required = row.Find("required")->boolean()};
+  ModifierGroup group{.is_required = row.Find("required")->boolean(), .choices = {}};
   for (const json::Value& modifier : row.Find("modifiers")->items()) {
-    group.choices.push_back(Member("modifier_id", TextOf(modifier, "id")) +
-                            ",\"price\":" + std::string(modifier.Find("price")->number_text()));
+    group.choices.push_back(Concat({R"({"modifier_id":")", TextOf(modifier, "id"), R"(","price":)",
+                                    modifier.Find("price")->number_text(), "}"}));
   }
   return group;
 }
@@ -103,9 +100,9 @@ void AddDishes(const json::Value& product, std::vector<Dish>& dishes) {
   }
   for (const json::Value& variant : product.Find("variants")->items()) {
     dishes.push_back(
-        {.members = Member("product_id", TextOf(product, "id")) + ',' +
-                    Member("variant_id", TextOf(variant, "id")) +
-                    ",\"variant_price\":" + std::string(variant.Find("price")->number_text()),
+        {.members = Concat({R"({"product_id":")", TextOf(product, "id"), R"(","variant_id":")",
+                            TextOf(variant, "id"), R"(","variant_price":)",
+                            variant.Find("price")->number_text(), "}"}),
          .groups = groups});
   }
 }
@@ -124,7 +121,7 @@ Restaurant ReadRestaurant(Client& client) {
     if (!dishes.empty()) restaurant.courses.push_back(std::move(dishes));
   }
   restaurant.tables = Rows(client, "/v1/company/tables?per_page=100",
-                           [](const json::Value& row) { return TextOf(row, "id"); });
+                           [](const json::Value& row) { return std::string(TextOf(row, "id")); });
   restaurant.guests = Rows(client, "/v1/clients?per_page=100&sort=name", GuestOf);
   restaurant.riders = Rows(client, "/v1/users?per_page=100", RiderOf);
   if (restaurant.courses.empty() || restaurant.tables.empty() || restaurant.guests.empty() ||

@@ -14,11 +14,11 @@ namespace comanda::play {
 
 struct ModifierGroup {
   bool is_required = false;
-  std::vector<std::string> choices;  // members of an object: "modifier_id":…,"price":…
+  std::vector<std::string> choices;  // {"modifier_id":…,"price":…}
 };
 
 struct Dish {
-  std::string members;  // "product_id":…,"variant_id":…,"variant_price":…
+  std::string members;  // {"product_id":…,"variant_id":…,"variant_price":…}
   std::vector<ModifierGroup> groups;
 };
 
@@ -26,8 +26,8 @@ struct Restaurant {
   Days days;
   std::vector<std::vector<Dish>> courses;  // categories of the menu, in its order
   std::vector<std::string> tables;         // ids
-  std::vector<std::string> guests;         // members: "client_id":…,"address_id":…
-  std::vector<std::string> riders;         // members: "user_id":…,"name":…
+  std::vector<std::string> guests;         // {"client_id":…,"address_id":…}
+  std::vector<std::string> riders;         // "user_id":…,"name":…
 };
 
 // Refusal where no restaurant, or another one than the demo restaurant, lives on the box.

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/concat.h"
 #include "base/decimal.h"
 #include "json/writer.h"
 
@@ -30,24 +31,51 @@ struct ActRow {
   Act act;
   std::string_view services;
   int percent, from_minute, to_minute;
+  bool ends = false;  // also done to an order that was taken over
 };
 constexpr std::array kLife = {
-    ActRow{Act::kPlace, "sctd", 100, 0, 0},     ActRow{Act::kDishes, "sctd", 100, 0, 0},
-    ActRow{Act::kPay, "c", 100, 1, 1},          ActRow{Act::kCancelDish, "std", 7, 2, 6},
-    ActRow{Act::kCancelOrder, "std", 3, 3, 10}, ActRow{Act::kReady, "sctd", 100, 11, 19},
-    ActRow{Act::kDishesAgain, "s", 45, 20, 32}, ActRow{Act::kDishesAgain, "s", 20, 33, 42},
-    ActRow{Act::kRider, "d", 100, 20, 24},      ActRow{Act::kOnTheWay, "d", 100, 25, 30},
-    ActRow{Act::kServe, "ct", 100, 22, 30},     ActRow{Act::kPay, "t", 100, 31, 32},
-    ActRow{Act::kHandOver, "d", 100, 36, 46},   ActRow{Act::kPay, "d", 100, 47, 47},
-    ActRow{Act::kServe, "s", 100, 50, 56},      ActRow{Act::kDiscount, "s", 6, 57, 57},
-    ActRow{Act::kPayPart, "s", 15, 58, 59},     ActRow{Act::kPay, "s", 100, 60, 63},
-    ActRow{Act::kClose, "sctd", 100, 64, 65},
+    ActRow{Act::kPlace, "sctd", 100, 0, 0},         ActRow{Act::kDishes, "sctd", 100, 0, 0},
+    ActRow{Act::kPay, "c", 100, 1, 1, true},        ActRow{Act::kCancelDish, "std", 7, 2, 6},
+    ActRow{Act::kCancelOrder, "std", 3, 3, 10},     ActRow{Act::kReady, "sctd", 100, 11, 19},
+    ActRow{Act::kDishesAgain, "s", 45, 20, 32},     ActRow{Act::kDishesAgain, "s", 20, 33, 42},
+    ActRow{Act::kRider, "d", 100, 20, 24},          ActRow{Act::kOnTheWay, "d", 100, 25, 30},
+    ActRow{Act::kServe, "ct", 100, 22, 30, true},   ActRow{Act::kPay, "t", 100, 31, 32, true},
+    ActRow{Act::kHandOver, "d", 100, 36, 46, true}, ActRow{Act::kPay, "d", 100, 47, 47, true},
+    ActRow{Act::kServe, "s", 100, 50, 56, true},    ActRow{Act::kDiscount, "s", 6, 57, 57},
+    ActRow{Act::kPayPart, "s", 15, 58, 59},         ActRow{Act::kPay, "s", 100, 60, 63, true},
+    ActRow{Act::kClose, "sctd", 100, 64, 65, true},
 };
-constexpr std::array<std::string_view, kActs> kNames = {
-    "orders",    "first rounds",         "later rounds", "cancelled dishes", "cancelled orders",
-    "discounts", "moves of the kitchen", "riders",       "departures",       "deliveries",
-    "servings",  "parts of a bill",      "payments",     "closed orders",
+// The request that does it, and what it is called where all of them are counted.
+struct CallRow {
+  Act act;
+  std::string_view name, method, path, body;  // an empty body is drawn
 };
+constexpr std::array kCalls = {
+    CallRow{Act::kPlace, "orders", "POST", "", ""},
+    CallRow{Act::kDishes, "first rounds", "POST", "/combos", ""},
+    CallRow{Act::kDishesAgain, "later rounds", "POST", "/combos", ""},
+    CallRow{Act::kCancelDish, "cancelled dishes", "DELETE", "/combos/", ""},
+    CallRow{Act::kCancelOrder, "cancelled orders", "POST", "/cancel", ""},
+    CallRow{Act::kDiscount, "discounts", "POST", "/discounts",
+            R"({"type":"PERCENTAGE","value":10,"reason":"Cliente de la casa"})"},
+    CallRow{Act::kReady, "moves of the kitchen", "PATCH", "/status", R"({"status":"READY"})"},
+    CallRow{Act::kRider, "riders", "PUT", "/rider", ""},
+    CallRow{Act::kOnTheWay, "departures", "PATCH", "/delivery-status",
+            R"({"delivery_status":"DRIVER_ON_THE_WAY_TO_DESTINATION"})"},
+    CallRow{Act::kHandOver, "deliveries", "PATCH", "/delivery-status",
+            R"({"delivery_status":"DELIVERED"})"},
+    CallRow{Act::kServe, "servings", "PATCH", "/status", R"({"status":"DELIVERED"})"},
+    CallRow{Act::kPayPart, "parts of a bill", "POST", "/payments", ""},
+    CallRow{Act::kPay, "payments", "POST", "/payments", ""},
+    CallRow{Act::kClose, "closed orders", "PATCH", "/status", R"({"status":"FINALIZED"})"},
+};
+consteval bool CallsAreInOrder() {
+  for (size_t i = 0; i < kCalls.size(); ++i) {
+    if (kCalls[i].act != static_cast<Act>(i)) return false;
+  }
+  return true;
+}
+static_assert(kCalls.size() == kActs && CallsAreInOrder());
 
 constexpr std::array<std::string_view, 16> kPeople = {
     "Rosa",     "Julio César", "María José",   "Renzo",  "Fiorella", "Brayan",
@@ -83,7 +111,7 @@ std::string Describe(const Counts& counts) {
   std::string text;
   for (size_t i = 0; i < kActs; ++i) {
     if (counts[i] == 0 || i == static_cast<size_t>(Act::kDishes)) continue;
-    text += (text.empty() ? "" : ", ") + std::to_string(counts[i]) + ' ' + std::string(kNames[i]);
+    text += Concat({text.empty() ? "" : ", ", std::to_string(counts[i]), " ", kCalls[i].name});
   }
   return text.empty() ? "nothing" : text;
 }
@@ -93,7 +121,7 @@ Sale::Sale(const Restaurant& restaurant, Dice dice, Settings settings)
   service_ = DrawService(dice_).letter;
   const bool may_be_later = service_ == 't' || service_ == 'd';
   if (may_be_later && dice_.Percent(20)) scheduled_in_ms_ = dice_.Between(40, 150) * kMinuteMs;
-  Plan(scheduled_in_ms_ * settings_.speed);
+  Plan(scheduled_in_ms_ * settings_.speed, false);
 }
 
 Sale::Sale(const Restaurant& restaurant, Dice dice, Settings settings, const json::Value& order)
@@ -105,92 +133,75 @@ Sale::Sale(const Restaurant& restaurant, Dice dice, Settings settings, const jso
   number_ =
       static_cast<int>(dice_.Between(100, 1'000'000));  // after the keys of the former evening
   const bool is_later = !order.Find("scheduled_delivery_date")->is_null();
-  Plan(is_later ? 150 * kMinuteMs * settings_.speed : 0);
-  std::erase_if(due_, [](const Due& due) {
-    return due.act != Act::kServe && due.act != Act::kHandOver && due.act != Act::kPay &&
-           due.act != Act::kClose;
-  });
+  Plan(is_later ? 150 * kMinuteMs * settings_.speed : 0, true);
 }
 
-void Sale::Plan(int64_t delay_ms) {
+Sale::Sale(Sale&&) noexcept = default;
+Sale::~Sale() = default;
+
+void Sale::Plan(int64_t delay_ms, bool is_end) {
+  int64_t last_ms = 0;
   for (const ActRow& row : kLife) {
-    if (row.services.find(service_) == std::string_view::npos) continue;
-    const int64_t at_ms = dice_.Between(row.from_minute * kMinuteMs, row.to_minute * kMinuteMs);
-    const bool is_done = dice_.Percent(row.percent);
-    if (!is_done || (row.act == Act::kReady && !settings_.is_past)) continue;
-    due_.push_back({.at_ms = at_ms + (row.to_minute > 0 ? delay_ms : 0), .act = row.act});
+    const int64_t drawn_ms = dice_.Between(row.from_minute * kMinuteMs, row.to_minute * kMinuteMs);
+    if (row.services.find(service_) == std::string_view::npos || !dice_.Percent(row.percent)) {
+      continue;
+    }
+    if (row.act == Act::kReady ? !settings_.is_past : is_end && !row.ends) continue;
+    last_ms = std::max(last_ms, drawn_ms + (row.to_minute > 0 ? delay_ms : 0));
+    due_.push_back({.at_ms = last_ms, .act = row.act});
   }
-  std::ranges::stable_sort(due_, {}, &Due::at_ms);
-  std::ranges::reverse(due_);
 }
 
 std::optional<int64_t> Sale::DueMs() const {
-  if (due_.empty()) return std::nullopt;
-  return due_.back().at_ms;
+  if (next_ == due_.size()) return std::nullopt;
+  return due_[next_].at_ms;
 }
 
 void Sale::DoNext(Client& client, UtcMs now, Counts& counts) {
-  const Act act = due_.back().act;
-  due_.pop_back();
-  std::optional<Request> request = RequestOf(act, now);
-  if (!request) return;
-  request->key = settings_.reference;
-  if (act != Act::kPlace) request->key += '-' + std::to_string(++number_);
-  if (settings_.is_past) request->occurred_at = now;
-  const Answer answer = client.Send(*request);
-  if (answer.status >= 300) {
-    due_.clear();
-    return;
-  }
+  const Act act = due_[next_++].act;
+  const bool pays = act == Act::kPay || act == Act::kPayPart;
+  if ((pays && pending_ == 0) || (act == Act::kCancelDish && lines_.size() < 2)) return;
+  const CallRow& row = kCalls[static_cast<size_t>(act)];
+  Request request;
+  request.method = row.method;
+  request.path = Concat({"/v1/orders", id_.empty() ? "" : "/", id_, row.path});
+  if (act == Act::kCancelDish) request.path += dice_.OneOf(lines_);
+  request.body = BodyOf(act, now);
+  request.key = settings_.reference;
+  if (act != Act::kPlace) request.key += '-' + std::to_string(++number_);
+  if (settings_.is_past) request.occurred_at = now;
+  const Answer answer = client.Send(request);
+  if (answer.status >= 300 || act == Act::kCancelOrder) next_ = due_.size();
+  if (answer.status >= 300) return;
   ++counts[static_cast<size_t>(act)];
   const json::Document document = json::Document::Parse(answer.body);
   Read(*document.root().Find("data"));
-  if (act == Act::kCancelOrder) due_.clear();
 }
 
-std::optional<Request> Sale::RequestOf(Act act, UtcMs now) {
-  const std::string order = "/v1/orders/" + id_;
-  const auto post = [&](std::string_view what, std::string body) {
-    return Request{.method = "POST", .path = order + std::string(what), .body = std::move(body)};
-  };
-  const auto patch = [&](std::string_view what, std::string_view body) {
-    return Request{.method = "PATCH", .path = order + std::string(what), .body = std::string(body)};
-  };
+std::string Sale::BodyOf(Act act, UtcMs now) {
   switch (act) {
     case Act::kPlace:
-      return Request{.method = "POST", .path = "/v1/orders", .body = Placing(now)};
+      return Placing(now);
     case Act::kDishes:
-      return post("/combos", Dishes(false));
     case Act::kDishesAgain:
-      return post("/combos", Dishes(true));
-    case Act::kCancelDish:
-      if (lines_.size() < 2) return std::nullopt;
-      return Request{.method = "DELETE", .path = order + "/combos/" + dice_.OneOf(lines_)};
+      return Dishes(act == Act::kDishesAgain);
     case Act::kCancelOrder:
-      return post("/cancel", "{\"reason\":\"" + std::string(dice_.OneOf(kReasons)) + "\"}");
-    case Act::kDiscount:
-      return post("/discounts",
-                  R"({"type":"PERCENTAGE","value":10,"reason":"Cliente de la casa"})");
-    case Act::kReady:
-      return patch("/status", R"({"status":"READY"})");
+      return Concat({R"({"reason":")", dice_.OneOf(kReasons), R"("})"});
     case Act::kRider:
-      return Request{.method = "PUT",
-                     .path = order + "/rider",
-                     .body = R"({"provider":"api",)" + dice_.OneOf(restaurant_.riders) + '}'};
-    case Act::kOnTheWay:
-      return patch("/delivery-status", R"({"delivery_status":"DRIVER_ON_THE_WAY_TO_DESTINATION"})");
-    case Act::kHandOver:
-      return patch("/delivery-status", R"({"delivery_status":"DELIVERED"})");
-    case Act::kServe:
-      return patch("/status", R"({"status":"DELIVERED"})");
+      return Concat({R"({"provider":"api",)", dice_.OneOf(restaurant_.riders), "}"});
     case Act::kPayPart:
     case Act::kPay:
-      if (pending_ == 0) return std::nullopt;
-      return post("/payments", Paying(act == Act::kPayPart));
+      return Paying(act == Act::kPayPart);
+    case Act::kCancelDish:
+    case Act::kDiscount:
+    case Act::kReady:
+    case Act::kOnTheWay:
+    case Act::kHandOver:
+    case Act::kServe:
     case Act::kClose:
-      return patch("/status", R"({"status":"FINALIZED"})");
+      break;
   }
-  return std::nullopt;
+  return std::string(kCalls[static_cast<size_t>(act)].body);
 }
 
 std::string Sale::Placing(UtcMs now) {
@@ -202,7 +213,7 @@ std::string Sale::Placing(UtcMs now) {
   if (service_ == 's') {
     out.Key("table_id").Text(dice_.OneOf(restaurant_.tables));
   } else if (service_ == 'd') {
-    out.Members('{' + dice_.OneOf(restaurant_.guests) + '}').Key("delivery_price").Integer(6);
+    out.Members(dice_.OneOf(restaurant_.guests)).Key("delivery_price").Integer(6);
   } else {
     out.Key("order_title").Text(dice_.OneOf(kPeople));
   }
@@ -221,13 +232,13 @@ std::string Sale::Dishes(bool is_again) {
     const int64_t first = is_again ? std::max<int64_t>(0, courses - kRoundCourses) : 0;
     const auto course = static_cast<size_t>(dice_.Between(first, courses - 1));
     const Dish& dish = dice_.OneOf(restaurant_.courses[course]);
-    out.BeginObject().Members('{' + dish.members + '}');
+    out.BeginObject().Members(dish.members);
     out.Key("quantity").Integer(dice_.Percent(70) ? 1 : dice_.Between(2, 3));
     if (dice_.Percent(15)) out.Key("comment").Text(dice_.OneOf(kDishNotes));
     out.Key("modifiers").BeginArray();
     for (const ModifierGroup& group : dish.groups) {
       if (!group.is_required && !dice_.Percent(25)) continue;
-      out.BeginObject().Members('{' + dice_.OneOf(group.choices) + '}').EndObject();
+      out.Raw(dice_.OneOf(group.choices));
     }
     out.EndArray().EndObject();
   }

@@ -50,6 +50,9 @@ class Sale {
   // An order that a former evening has left open: it is served, paid and closed.
   Sale(const Restaurant& restaurant, Dice dice, Settings settings, const json::Value& order);
 
+  Sale(Sale&&) noexcept;
+  ~Sale();
+
   // When the next act is due, ms of the restaurant since the sale began; nothing: it has ended.
   std::optional<int64_t> DueMs() const;
   // Does it, at `now`, which is sent where the sale is of the past. A refusal ends the sale:
@@ -61,9 +64,9 @@ class Sale {
     int64_t at_ms;
     Act act;
   };
-  void Plan(int64_t delay_ms);
-  // Nothing: there is nothing to do any more.
-  std::optional<Request> RequestOf(Act act, UtcMs now);
+  // All acts, later ones `delay_ms` later; or those that end an order.
+  void Plan(int64_t delay_ms, bool is_end);
+  std::string BodyOf(Act act, UtcMs now);
   std::string Placing(UtcMs now);
   std::string Dishes(bool is_again);
   std::string Paying(bool is_part);
@@ -74,7 +77,8 @@ class Sale {
   const Settings settings_;
   char service_ = 's';  // a letter of kServices
   int64_t scheduled_in_ms_ = 0;
-  std::vector<Due> due_;  // the next one last
+  std::vector<Due> due_;  // in the order of their times
+  size_t next_ = 0;       // of due_
   int number_ = 0;        // of the act, in its Idempotency-Key
   // The order, as the server has answered last.
   std::string id_;
