@@ -22,6 +22,8 @@ using Words = std::span<const std::string_view>;
 int Serve(Words words);
 // Imports restaurants from a file, through the server if one is running (commands/control.h).
 int ImportFile(Words words);
+// Plays the demo restaurant as a client of the API (play/play.h).
+int Demo(Words words);
 // Copies the databases, certificates and settings to a new directory, while the server runs.
 int BackUp(Words words);
 // Writes all data for comanda-head (db/export_manifest.h).

@@ -17,6 +17,7 @@ std::string_view BackupHelp();
 std::string_view CloudHelp();
 std::string_view ProgramHelp();
 std::string_view ConfigHelp();
+std::string_view DemoHelp();
 std::string_view DiskHelp();
 std::string_view DoctorHelp();
 std::string_view DrillHelp();

@@ -101,8 +101,6 @@ function joined(pieces) {
 // Walks
 
 // Their titles are in docs.html. A step: [operation, what it does, what differs from the operation's own call].
-// With those that are served: a dessert is ordered afterwards.
-const OPEN = '?filter[status]=PENDING,PREPARING,READY,DELIVERED&sort=-updated_at&per_page=100';
 const WALKS = [
   {id: 'first-order', steps: [
     ['placeOrder', 'Place an order. Send the Idempotency-Key again when you repeat it.',
@@ -113,11 +111,13 @@ const WALKS = [
     ['moveOrder', 'The kitchen begins.', {uses: 'id', body: {status: 'PREPARING'}}],
   ]},
   {id: 'display', steps: [
-    ['listOrders', 'The open orders, with their tag.', {query: OPEN, keep: [{name: 'etag', header: 'ETag'}]}],
-    ['listOrders', 'Unchanged: 304 without a body, which costs nothing.',
-      {query: OPEN, headers: {'If-None-Match': [{use: 'etag'}]}}],
-    ['listOrders', 'Wait until an order changes, at most 25 seconds. Repeat this with the tag of each answer.',
-      {query: OPEN, headers: {'If-None-Match': [{use: 'etag'}], Prefer: ['wait=25']}}],
+    ['listTickets', 'Once: what the kitchen is to make, and the place from which to follow.',
+      {query: '?per_page=100', keep: [{name: 'cursor', header: 'X-Event-Cursor'}]}],
+    ['followKitchen', 'What changed since: each ticket once, as it is now. Draw it, then store `next`. After 410 list again.',
+      {query: '?after=', after: 'cursor', keep: [{name: 'next', at: ['next']}]}],
+    ['followKitchen', 'Wait for more, and say who watches. Repeat this with the `next` of what is drawn. Cooks mark dishes by ' +
+      'POST /v1/kitchen/tickets/{orderId}/done.',
+      {query: '?display=parrilla1&after=', after: 'next', headers: {Prefer: ['wait=8']}}],
   ]},
   {id: 'erp', steps: [
     ['listOrders', 'Once: the place in the feed from which to follow, and the snapshot whose pages are read.',
@@ -195,7 +195,7 @@ function curl(program, origin) {
   const one = ({method, path, headers, body, keep, note, isQuiet, isPaged}) => {
     const hasHeader = keep.some(({header}) => header);
     const words = ['curl --cacert "$COMANDA_CA"' + (method === 'get' ? '' : ' -X ' + method.toUpperCase()) +
-      (path.some((piece) => !piece.use && piece.includes('[')) ? ' -g' : '') + (headers['If-None-Match'] ? ' -i' : ''), text([origin, ...path])];
+      (path.some((piece) => !piece.use && piece.includes('[')) ? ' -g' : ''), text([origin, ...path])];
     if (headers.Authorization) words.push('-H "Authorization: Bearer $COMANDA_KEY"');
     for (const [name, value] of others({headers})) words.push('-H ' + text([name + ': ', ...value]));
     if (body !== undefined) words.push("-H 'Content-Type: application/json'", '-d ' + inQuotes(pretty(body)));

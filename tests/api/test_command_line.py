@@ -18,12 +18,12 @@ from support.routes import SCOPES
 from support.waiting import wait_until
 
 COMMANDS = {
-    "sqlite": ["serve", "import", "backup", "disk", "restore", "drill", "export", "resume", "verify", "doctor", "keys", "pair",
+    "sqlite": ["serve", "import", "demo", "backup", "disk", "restore", "drill", "export", "resume", "verify", "doctor", "keys", "pair",
                "webhooks", "provider", "cloud", "audit", "tls", "config", "selftest", "version"],
-    "postgresql": ["serve", "import", "load", "resume", "keys", "pair", "webhooks", "office", "status", "audit", "tls", "config",
+    "postgresql": ["serve", "import", "demo", "load", "resume", "keys", "pair", "webhooks", "office", "status", "audit", "tls", "config",
                    "selftest", "version"],
 }[ENGINE]
-VERBS = {"keys": ["create", "list", "revoke"], "pair": ["requests", "accept", "refuse"],
+VERBS = {"demo": ["play"], "keys": ["create", "list", "revoke"], "pair": ["requests", "accept", "refuse"],
          "tls": ["fingerprint", "renew-authority"], "config": ["check"], "disk": ["use", "forget"],
          "office": ["login"],
          "webhooks": ["list", "add", "show", "test", "log", "redeliver", "pause", "resume", "rotate", "remove", "pin"],

@@ -24,6 +24,7 @@ import cpu  # noqa: E402
 import friday  # noqa: E402
 import head  # noqa: E402
 import housekeeping  # noqa: E402
+import kitchen  # noqa: E402
 import linked  # noqa: E402
 import many  # noqa: E402
 import table  # noqa: E402
@@ -35,7 +36,8 @@ from serving import Server  # noqa: E402
 RESULT = ROOT / "build/bench.json"
 EXECUTABLE_BYTES_MAX = 8_000_000
 SECTIONS = (cpu.reads, cpu.creates, cpu.whole_orders, many.lists, many.reports, cpu.memory, webhooks.drains,
-            webhooks.tills, backups.tills, backups.reading, housekeeping.starts, housekeeping.tills, apps.bursts, linked.tills, friday.tills, wear.written, wear.kept, head.rates)
+            webhooks.tills, backups.tills, backups.reading, housekeeping.starts, housekeeping.tills, apps.bursts, linked.tills,
+            friday.tills, kitchen.displays, kitchen.traffic, kitchen.written, wear.written, wear.kept, head.rates)
 
 
 class Bench:

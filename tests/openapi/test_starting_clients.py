@@ -33,6 +33,7 @@ from support.waiting import wait_until
 
 SEED = int(os.environ.get("COMANDA_SEED", "19"))
 LINES_MAX = 200
+SALE_EVERY_S = 0.05
 # What becomes of a third of the requests (support/cutting_proxy.py); bursts of 401 and 429 would only make the tills wait.
 FATES = {"drop_before": 4, "drop_after": 6, "cut_head": 1, "cut_body": 3, "twice": 2, "repeat": 2, "drip": 1}
 
@@ -275,19 +276,26 @@ def display(box, display_server, tmp_path):
     with DrivenPage(Chromium(tmp_path, [box.cafile])) as page:
         page.open(display_server)
         page.type("[name=url]", f"https://127.0.0.1:{box.port}/")
-        page.type("[name=key]", box.make_key(scopes="orders:read,orders:write")["key"])
+        page.type("[name=key]", box.make_key(scopes="kitchen:read,kitchen:write")["key"])
         page.click("#setup button")
         yield page
 
 
+def waiting(page):
+    """The lines that are to be made."""
+    return page.run("[...document.querySelectorAll('#tickets button.waits')].map((line) => line.id)")
+
+
 def tickets(page):
-    return page.run("[...document.querySelectorAll('#tickets li')].map((ticket) => ticket.id)")
+    """{order: the classes of its ticket}"""
+    return page.run("Object.fromEntries([...document.querySelectorAll('#tickets li')].map((ticket) => [ticket.id, ticket.className]))")
 
 
 def sell_until(stop, box, key, sold, chosen):
-    """Sells to the kitchen through everything that happens to the box: {item: order}."""
+    """Sells to the kitchen through everything that happens to the box: {item: order}. At a pace at which a display can draw
+    all tickets again and again: nobody finishes them."""
     with contextlib.closing(box.client(key)) as till:
-        while not stop.is_set():
+        while not stop.wait(SALE_EVERY_S):
             calls = [("/v1/orders", {"service_type": "ONSITE"}), ("/v1/orders/{}/combos", {"combos": [
                 {"product_name": f"Dish {i}", "quantity": 1, "variant_price": 5} for i in range(chosen.randint(1, 3))]})]
             order = ""
@@ -321,11 +329,11 @@ def test_the_display_shows_each_ticket_once_through_kills_and_reloads(box, api, 
             elif event == "reload":
                 display.open(display_server + "/?" + event)
             else:
-                display.until("document.querySelectorAll('#tickets li').length > 3")
-                for ticket in tickets(display)[:3]:
-                    display.run(f"document.getElementById('{ticket}').firstChild.click()")
-                    finished.add(ticket)
-            shown = tickets(display)
+                display.until("document.querySelectorAll('#tickets button.waits').length > 3")
+                for line in waiting(display)[:3]:
+                    display.run(f"document.getElementById('{line}').click()")
+                    finished.add(line)
+            shown = waiting(display)
             assert len(shown) == len(set(shown)) and not finished & set(shown)
         wait_until(lambda: len(sold) > 30, lambda: len(sold))
     finally:
@@ -336,46 +344,88 @@ def test_the_display_shows_each_ticket_once_through_kills_and_reloads(box, api, 
     def reached():
         done = {order["id"] for order in every_order(api) if order["status"] == "READY"}
         whole = {order for order in sold.values() if all(item in finished for item, of in sold.items() if of == order)}
-        return done == whole and sorted(tickets(display)) == sorted(set(sold) - finished)
+        return done == whole and sorted(waiting(display)) == sorted(set(sold) - finished)
 
-    wait_until(reached, lambda: (len(sold), len(tickets(display)), display.text("#state")))
+    wait_until(reached, lambda: (len(sold), len(waiting(display)), display.text("#state")))
+    assert set(tickets(display)) == set(sold.values())
     display.open(display_server + "/?again")
-    wait_until(reached, lambda: (len(sold), len(tickets(display)), display.text("#state")))
+    wait_until(reached, lambda: (len(sold), len(waiting(display)), display.text("#state")))
 
 
 def test_the_display_shows_what_a_cook_must_know_of_a_dish_and_forgets_one_that_is_cancelled(box, api, display):
     order = api.add(api.place(comment="Alergia: maní"), {
         "product_name": "Causa", "variant_name": "Familiar", "quantity": 2, "variant_price": 30, "comment": "sin palta",
         "modifiers": [{"name": "Papa amarilla", "quantity": 2, "price": 0}]}, {"product_name": "Jalea", "quantity": 1, "variant_price": 30})
-    wait_until(lambda: len(tickets(display)) == 2, lambda: tickets(display))
+    wait_until(lambda: len(waiting(display)) == 2, lambda: waiting(display))
     causa, jalea = order["combos"]
-    assert display.text(f"[id='{causa['id']}'] button").split("\n") == [
-        "2 × Causa", "Familiar", "4 × Papa amarilla", "sin palta", "Alergia: maní", f"#{order['order_number']}"]
-    display.click(f"[id='{causa['id']}'] button")
+    assert display.text(f"[id='{order['id']}']").split("\n") == [
+        f"#{order['order_number']}", "Alergia: maní", "2 × Causa", "Familiar", "2 × Papa amarilla", "sin palta", "1 × Jalea", "All done"]
+    display.click(f"[id='{causa['id']}']")
+    wait_until(lambda: every_order(api)[0]["status"] == "PREPARING", lambda: every_order(api))
     assert api.delete(f"/v1/orders/{order['id']}/combos/{jalea['id']}").status == 200
-    # Nothing is left to do, so the order is ready.
-    wait_until(lambda: every_order(api)[0]["status"] == "READY", lambda: every_order(api))
-    assert tickets(display) == []
+    # Nothing is left to do, so the ticket is ready, and leaves.
+    wait_until(lambda: tickets(display) == {order["id"]: "ready"}, lambda: tickets(display))
+    display.click("#tickets .all")
+    wait_until(lambda: every_order(api)[0]["status"] == "READY" and tickets(display) == {}, lambda: tickets(display))
     # Reported by another: what it has by then is done, what comes afterwards is not.
     other = api.add(api.place(), {"product_name": "Causa", "quantity": 1, "variant_price": 30})
-    wait_until(lambda: tickets(display) == [other["combos"][0]["id"]], lambda: tickets(display))
+    wait_until(lambda: waiting(display) == [other["combos"][0]["id"]], lambda: waiting(display))
     api.advance(other, "DELIVERED")
-    wait_until(lambda: tickets(display) == [], lambda: tickets(display))
+    wait_until(lambda: tickets(display) == {}, lambda: tickets(display))
     dessert = api.add(other, {"product_name": "Picarones", "quantity": 1, "variant_price": 18})["combos"][1]["id"]
-    wait_until(lambda: tickets(display) == [dessert], lambda: tickets(display))
+    wait_until(lambda: waiting(display) == [dessert], lambda: waiting(display))
+
+
+def test_the_display_takes_marks_back_and_shows_what_is_rushed_cancelled_or_for_later(box, api, display):
+    dish = {"product_name": "Causa", "quantity": 1, "variant_price": 30}
+    order = api.add(api.place(), dish, dish)
+    first, second = (line["id"] for line in order["combos"])
+    wait_until(lambda: waiting(display) == [first, second], lambda: waiting(display))
+    display.click("#tickets .all")
+    wait_until(lambda: tickets(display) == {order["id"]: "ready"}, lambda: tickets(display))
+    display.click(f"[id='{first}']")
+    wait_until(lambda: tickets(display) == {order["id"]: "open"} and waiting(display) == [first], lambda: tickets(display))
+    soon = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=3)).isoformat()
+    later, rushed = api.add(api.place(scheduled_delivery_date=soon), dish), api.add(api.place(), dish)
+    assert api.post(f"/v1/kitchen/tickets/{rushed['id']}/rush", {"on": True}).status == 200
+    wait_until(lambda: list(tickets(display).items()) == [
+        (rushed["id"], "open rush"), (order["id"], "open"), (later["id"], "later")], lambda: tickets(display))
+    assert api.post(f"/v1/orders/{order['id']}/cancel", {"reason": "se fueron"}).status == 200
+    wait_until(lambda: tickets(display)[order["id"]] == "cancelled", lambda: tickets(display))
+    assert "CANCELLED: se fueron - seen" in display.text(f"[id='{order['id']}']")
+    display.click(f"[id='{order['id']}'] .all")
+    wait_until(lambda: list(tickets(display)) == [rushed["id"], later["id"]], lambda: tickets(display))
+
+
+def test_the_display_tells_that_nobody_watches_a_station(box, api, display):
+    """Another one, which has watched, goes."""
+    stations = {row["name"]: row["id"] for row in api.get("/v1/kitchen/stations").data}
+    display.open(display.run("location.origin") + "/?stations=" + stations["Barra"])
+    with contextlib.closing(box.client(api.key)) as other:
+        after = other.get("/v1/kitchen/tickets").headers["x-event-cursor"]
+        assert other.get(f"/v1/kitchen/changes?after={after}&display=other&stations={stations['Cocina fría']}").status == 200
+    dish = next(product for category in api.get("/v1/menu").data["categories"] for product in category["products"]
+                if product["kitchen_id"] == stations["Cocina fría"])
+    api.add(api.place(), {"product_id": dish["id"], "quantity": 1, "variant_price": 30})
+    wait_until(lambda: "Cocina fría: station unwatched since" in display.text("#alerts"), lambda: display.text("#alerts"), PATIENCE_S * 3)
+    assert tickets(display) == {}, "the ticket of another station"
 
 
 def test_the_display_reads_everything_again_after_a_restore(box, api, display, tmp_path):
     order = api.add(api.place(), {"product_name": "Dish", "quantity": 1, "variant_price": 5})
-    wait_until(lambda: tickets(display) == [order["combos"][0]["id"]], lambda: tickets(display))
+    wait_until(lambda: waiting(display) == [order["combos"][0]["id"]], lambda: waiting(display))
     backup = tmp_path / "backup"
     box.command("backup", str(backup), "--data", str(box.data))
     lost = api.add(api.place(), {"product_name": "Lost", "quantity": 1, "variant_price": 5})
-    wait_until(lambda: lost["combos"][0]["id"] in tickets(display), lambda: tickets(display))
+    wait_until(lambda: lost["combos"][0]["id"] in waiting(display), lambda: waiting(display))
+    display.click(f"[id='{order['combos'][0]['id']}']")
+    wait_until(lambda: tickets(display)[order["id"]] == "ready", lambda: tickets(display))
     box.stop()
     box.command("restore", str(backup), "--data", str(box.data), "--yes")
     box.start()
-    wait_until(lambda: tickets(display) == [order["combos"][0]["id"]], lambda: (tickets(display), display.text("#state")))
+    # The mark is of after the backup.
+    wait_until(lambda: tickets(display) == {order["id"]: "open"} and waiting(display) == [order["combos"][0]["id"]],
+               lambda: (tickets(display), display.text("#state")))
 
 
 # An evening, as the cook sees it, and its books on the next day
@@ -402,12 +452,13 @@ def enter_earlier(till, **by):
 
 
 def shown(page):
-    """What the cook reads, a text for each ticket."""
-    return page.run("[...document.querySelectorAll('#tickets li button')].map((ticket) => ticket.innerText)")
+    """What the cook reads of what is to be made, a text for each line, with what is on its ticket."""
+    return page.run("""[...document.querySelectorAll('#tickets button.waits')].map((line) => [line.innerText,
+      ...[...line.parentNode.childNodes].filter((node) => node.tagName !== 'BUTTON').map((node) => node.textContent)].join('\\n'))""")
 
 
 def sees(page, *wanted):
-    """Waits until the cook sees one ticket with these words, or none."""
+    """Waits until the cook sees one line to be made with these words, or none."""
     wait_until(lambda: len(shown(page)) == bool(wanted) and all(word in shown(page)[0] for word in wanted),
                lambda: (shown(page), page.text("#state")))
 
@@ -447,7 +498,7 @@ def dine(api, till, display):
     till("add", sale, "2", "CEV-CLA-P", "sin ají")
     till("send")
     sees(display, "2 × Ceviche clásico", "Personal", "sin ají", "Alergia: maní", "#1")
-    display.click("#tickets button")
+    display.click("#tickets .waits")
     wait_until(lambda: every_order(api)[0]["status"] == "READY", lambda: every_order(api))
     till("add", sale, "1", "Tiradito nikkei")
     till("send")
@@ -458,7 +509,7 @@ def dine(api, till, display):
     till("add", sale, "1", "POS-SUS")
     till("send")
     sees(display, "1 × Suspiro a la limeña")
-    display.click("#tickets button")
+    display.click("#tickets .waits")
     sees(display)
     till("pay", sale, "cash", "50")
     till("pay", sale, "yape", "41", "5")
@@ -492,7 +543,9 @@ def test_an_evening_is_right_for_the_cook_and_in_the_books(box, api, till, displ
     box.start()
     assert till("send") == {"sold": 5, "sent": 4, "parked": 1}
 
-    sees(display, "1 × Agua mineral", "Sin gas")  # the one that is parked
+    # The one that is parked, and those that were paid first; what was sold a night ago was made long ago.
+    wait_until(lambda: len(shown(display)) == 3 and all("1 × Agua mineral" in line and "Sin gas" in line for line in shown(display)),
+               lambda: shown(display))
     orders = every_order(api)
     assert sorted(order["status"] for order in orders) == ["FINALIZED"] * 4 + ["PENDING"]
     days = sorted(local_day(order) for order in orders)

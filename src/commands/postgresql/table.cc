@@ -64,6 +64,7 @@ int SayProvider(Words) {
 constexpr std::array kCommands = {
     Command{"serve", "run the server until it is told to stop", Serve},
     Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
+    Command{"demo", "play the demo restaurant: a month of orders, then a Friday evening", Demo},
     Command{"load", "bring a cloud's data in that `comanda export` has written", Load},
     Command{"resume", "send what is held since the data came from another server", Resume},
     Command{"keys", "make, list and revoke API keys", Keys},

@@ -10,6 +10,7 @@ namespace {
 constexpr std::array kCommands = {
     Command{"serve", "run the server until it is told to stop", Serve},
     Command{"import", "bring a restaurant in from a JSON file, or the demo restaurant", ImportFile},
+    Command{"demo", "play the demo restaurant: a month of orders, then a Friday evening", Demo},
     Command{"backup", "make a checked copy of everything, also while the server runs", BackUp},
     Command{"disk", "put the backups on another disk, and mount it at each start", Disk},
     Command{"restore", "put a copy of a backup in the place of the data directory", Restore},
