@@ -35,7 +35,7 @@ std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
       web::Routes(),        ImportRoutes(),
       ResumeRoutes(),       keys::PairingRoutes(),
       keys::DeviceRoutes(), PageRoutes(),
-      kitchen::Routes(),
+      kitchen::Routes(),    kitchen::StationRoutes(),
   };
   // The sandbox has no counterpart in the cloud, and asks no delivery app.
   if (mode == auth::Mode::kTest) {
