@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from support.metrics import wait_for_requests
 from support.orders import LIFE, accepted, in_days, invalid, item, new_id, new_key, path, read, refused
 from support.waiting import wait_until
 
@@ -189,7 +190,8 @@ def test_recall_lists_what_was_marked_last_first(api):
     since = datetime.datetime.now(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
     first, second = order_of(api), order_of(api)
     done(api, second, 0, 1)
-    time.sleep(0.002)
+    marked = time.time_ns() // 1_000_000
+    wait_until(lambda: time.time_ns() // 1_000_000 > marked, "the next millisecond")
     done(api, first, 0, 1)
     api.advance(first, "FINALIZED")
     rows = accepted(api.get(f"{TICKETS}?filter[done_since]={since}"))
@@ -533,8 +535,7 @@ def test_a_poll_waits_for_a_mark(box, api, screen):
         thread = threading.Thread(target=lambda: answers.append(waiter.send(
             "GET", f"{CHANGES}?after={after}&display=a", headers={"Prefer": "wait=8"})))
         thread.start()
-        time.sleep(0.3)
-        assert not answers
+        wait_for_requests(box, 1)
         done(api, order, 1)
         thread.join()
     assert answers[0].headers["preference-applied"] == "wait=8"
