@@ -565,15 +565,23 @@ def test_a_station_of_another_restaurant_is_unknown(box, demo, other):
     assert other.get(f"{CHANGES}?stations={station}").status == 400
 
 
-def test_a_cursor_of_another_time_is_gone(api):
-    after = cursor(api)
-    epoch, seq = after.split(":") if ":" in after else (None, None)
-    answer = api.get(f"{CHANGES}?after=" + "1:1") if epoch else None
-    if answer is not None:
-        assert answer.status in (400, 410)
-        if answer.status == 410:
-            assert answer.code == "cursor_expired" and answer.json["oldest_cursor"]
-    assert seq is None or int(seq) > 0
+@pytest.mark.parametrize("display", ["", "&display=a"])
+@pytest.mark.parametrize("headers", [{}, {"Prefer": "wait=8"}])
+def test_a_cursor_of_another_time_is_gone_and_says_where_to_begin(api, display, headers):
+    """Of another epoch, as after a restore (test_kitchen_pairs.py): at once, whether it waits or not."""
+    order = order_of(api)
+    epoch, seq = cursor(api).split(".")
+    for other in (f"{epoch}1.{seq}", f"1.{seq}"):
+        answer = api.get(f"{CHANGES}?after={other}{display}", **headers)
+        refused(answer, 410, "cursor_expired")
+        begin = answer.json["oldest_cursor"]
+        found, at = [], begin
+        while order["id"] not in found:
+            page = changes(api, at)
+            assert page["data"], "the order comes after the oldest cursor"
+            found += [row["order_id"] for row in page["data"]]
+            at = page["next"]
+    refused(api.get(f"{CHANGES}?after={epoch}.{seq}0{display}", **headers), 410, "cursor_expired")  # has not happened yet
 
 
 # Stations, settings, menu
