@@ -130,7 +130,9 @@ CompanySummary ImportCompany(db::Tx& tx, const Draft& draft, const db::Stamp& st
   }
   // Which lines the kitchen has to make.
   if (menu.stations.changed()) {
-    events::RaiseCounter(tx, own.company_id, events::Counter::kKitchen);
+    const auto tell = followed ? std::span<const std::string>(menu.switched_stations)
+                               : std::span<const std::string>();
+    kitchen::NoteStations(tx, own.company_id, draft.company.company.id, tell, stamp);
   }
   // The company's time zone affects which orders a filter by date matches.
   if (own.company.updated > 0) {

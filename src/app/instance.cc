@@ -49,6 +49,7 @@ Instance::Instance(const Process& process, const InstanceSettings& settings)
       ends_(Kinds(environment_, neighbours_)) {
   neighbours_.LendTo(site_);
   site_.kitchen = &kitchen_;
+  site_.displays_of = [this](db::CompanyId company) { return kitchen_.DisplaysOf(company); };
   environment_.gate().SetWriteDownEnds([this] { ends_.WriteDown(); });
 }
 

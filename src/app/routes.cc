@@ -1,5 +1,6 @@
 #include "app/routes.h"
 
+#include "app/device_codes_api.h"
 #include "app/import_api.h"
 #include "app/resume_api.h"
 #include "app/sandbox_api.h"
@@ -35,7 +36,8 @@ std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
       web::Routes(),        ImportRoutes(),
       ResumeRoutes(),       keys::PairingRoutes(),
       keys::DeviceRoutes(), PageRoutes(),
-      kitchen::Routes(),
+      kitchen::Routes(),    kitchen::StationRoutes(),
+      DeviceCodeRoutes(),
   };
   // The sandbox has no counterpart in the cloud, and asks no delivery app.
   if (mode == auth::Mode::kTest) {

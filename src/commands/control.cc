@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/problem.h"
 #include "base/text.h"
+#include "commands/commands.h"
 #include "commands/terminal.h"
 #include "db/lock.h"
 #include "db/read_only.h"
@@ -178,6 +179,21 @@ Refusal RefusalOf(std::string_view problem_json) {
 }
 
 }  // namespace
+
+ControlAnswer CallControl(const Arguments& arguments, std::string method, std::string path,
+                          std::string body) {
+  return CallControl(ReadControlOptions(arguments),
+                     {.mode = ReadMode(arguments),
+                      .method = std::move(method),
+                      .path = std::move(path),
+                      .company_uuid = arguments.Find("company").value_or(""),
+                      .body = std::move(body)});
+}
+
+int Refused(const ControlAnswer& answer) {
+  PrintError(DescribeProblem(answer.body));
+  return kExitRefused;
+}
 
 std::string DescribeProblem(std::string_view problem_json) {
   return Describe(RefusalOf(problem_json));

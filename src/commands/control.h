@@ -38,6 +38,12 @@ ControlAnswer CallControl(const config::Options& options, const ControlCall& cal
 // The same for commands that add nothing to a refusal: throws it.
 ControlAnswer CallControlOrRefuse(const config::Options& options, const ControlCall& call);
 
+// The call of a command with the flags --data, --env and --company.
+ControlAnswer CallControl(const Arguments& arguments, std::string method, std::string path,
+                          std::string body = {});
+// Prints why the call was refused, and returns the exit code.
+int Refused(const ControlAnswer& answer);
+
 // Asks the server that owns the directory with a GET, and opens nothing itself. Nothing if no
 // server answers within `timeout_ms`; `trouble` then says why.
 std::optional<ControlAnswer> AskServer(const config::Options& options, const std::string& path,

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "base/problem.h"
 #include "base/text.h"
+#include "commands/answer_values.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/control.h"
@@ -32,26 +32,6 @@ constexpr std::array kFlags = {
     kHelpFlag,
 };
 
-ControlAnswer Call(const Arguments& arguments, std::string method, std::string path,
-                   std::string body = {}) {
-  return CallControl(ReadControlOptions(arguments),
-                     {.mode = ReadMode(arguments),
-                      .method = std::move(method),
-                      .path = std::move(path),
-                      .company_uuid = arguments.Find("company").value_or(""),
-                      .body = std::move(body)});
-}
-
-int Refused(const ControlAnswer& answer) {
-  PrintError(DescribeProblem(answer.body));
-  return kExitRefused;
-}
-
-std::string Field(const json::Value& object, std::string_view name) {
-  const auto value = object.Find(name);
-  return value && value->kind() == json::Kind::kText ? Visible(value->text()) : std::string("-");
-}
-
 int Create(const Arguments& arguments) {
   std::string body;
   json::Writer out(body);
@@ -64,7 +44,7 @@ int Create(const Arguments& arguments) {
   if (const auto end = arguments.Find("expires-at")) out.Key("expires_at").Text(*end);
   out.EndObject();
 
-  const ControlAnswer answer = Call(arguments, "POST", "/auth/api-keys", body);
+  const ControlAnswer answer = CallControl(arguments, "POST", "/auth/api-keys", body);
   if (answer.status != 201) return Refused(answer);
 
   const json::Document document = json::Document::Parse(answer.body);
@@ -97,8 +77,8 @@ std::string ListRow(const json::Value& key) {
 int List(const Arguments& arguments) {
   const std::string filter = arguments.Has("all") ? "" : "&filter[active]=true";
   for (int page = 1;; ++page) {
-    const ControlAnswer answer =
-        Call(arguments, "GET", "/auth/api-keys?per_page=100&page=" + std::to_string(page) + filter);
+    const ControlAnswer answer = CallControl(
+        arguments, "GET", "/auth/api-keys?per_page=100&page=" + std::to_string(page) + filter);
     if (answer.status != 200) return Refused(answer);
     if (arguments.Has("json")) {
       Print(answer.body + "\n");
@@ -113,7 +93,7 @@ int List(const Arguments& arguments) {
 
 int Revoke(const Arguments& arguments) {
   const std::string& id = arguments.Word(1, "key's id: comanda keys revoke ID", "keys");
-  const ControlAnswer answer = Call(arguments, "DELETE", "/auth/api-keys/" + id);
+  const ControlAnswer answer = CallControl(arguments, "DELETE", "/auth/api-keys/" + id);
   if (answer.status != 200) return Refused(answer);
   Print(arguments.Has("json") ? answer.body + "\n" : "revoked " + Visible(id) + "\n");
   return kExitDone;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/pairing_uri.h"
 #include "auth/roles.h"
 #include "base/concat.h"
 #include "base/problem.h"
@@ -19,8 +20,7 @@
 #include "commands/terminal.h"
 #include "json/reader.h"
 #include "json/writer.h"
-#include "ops/certificates.h"
-#include "ops/local_name.h"
+#include "wire/percent.h"
 
 namespace comanda::commands {
 namespace {
@@ -44,61 +44,6 @@ constexpr std::array kFlags = {
     kJsonFlag,
     kHelpFlag,
 };
-
-// Where a device connects to: ADDRESS:PORT, without the port of https.
-std::string AddressOf(const Arguments& arguments, const config::Options& options) {
-  if (const auto given = arguments.Find("address")) return *given;
-  const bool is_live = ReadMode(arguments) == auth::Mode::kLive;
-  const std::string& listen = is_live ? options.listen : options.sandbox_listen;
-  if (listen.empty()) {
-    throw Refusal(Problem::kValidationFailed,
-                  "the sandbox is off (sandbox_listen): no device can reach it");
-  }
-  const size_t colon = listen.rfind(':');
-  std::string address = listen.substr(0, colon);
-  if (address == "0.0.0.0" || address == "[::]") {
-    address = ops::LanAddress();
-    if (address.find(':') != std::string::npos) address = Concat({"[", address, "]"});
-  }
-  if (address.empty()) {
-    throw Refusal(Problem::kValidationFailed,
-                  "the machine has no address in a network: connect it, or name one with "
-                  "--address");
-  }
-  const std::string port = listen.substr(colon);
-  return port == ":443" ? address : address + port;
-}
-
-// In a query, RFC 3986 section 3.4.
-std::string Escaped(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const bool is_plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-                          (c >= 'a' && c <= 'z') ||
-                          std::string_view("-._~:").find(c) != std::string_view::npos;
-    if (is_plain) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += {'%', kHex[byte >> 4], kHex[byte & 15]};
-  }
-  return out;
-}
-
-// With a certificate of the owner there is no pin: the device trusts its issuer.
-std::string PinPart(const config::Options& options) {
-  if (!options.tls_certificate.empty()) return {};
-  const auto pin = ops::AuthorityPin(options);
-  if (!pin) {
-    throw Refusal(Problem::kValidationFailed,
-                  ops::AuthorityPath(options) +
-                      " cannot be read or is not there yet: start the server first, and run this "
-                      "as its user or as root");
-  }
-  return "&p=" + *pin;
-}
 
 // Nothing without --as.
 std::optional<auth::Role> ReadAs(const Arguments& arguments) {
@@ -155,32 +100,6 @@ void Show(const Arguments& arguments, const std::string& uri, const std::string&
   if (code) Print(QrCodeText(*code, arguments.Has("invert")));
   Print(Concat({uri, "\n\nWorks once, until ", expires_at,
                 ". The key is listed by `comanda keys list` once a device has it.\n"}));
-}
-
-ControlAnswer Call(const Arguments& arguments, std::string method, std::string path,
-                   std::string body = {}) {
-  return CallControl(ReadControlOptions(arguments),
-                     {.mode = ReadMode(arguments),
-                      .method = std::move(method),
-                      .path = std::move(path),
-                      .company_uuid = arguments.Find("company").value_or(""),
-                      .body = std::move(body)});
-}
-
-int Refused(const ControlAnswer& answer) {
-  PrintError(DescribeProblem(answer.body));
-  return kExitRefused;
-}
-
-// What the QR code says before the code: a page for a browser (behind # no log sees the code), else
-// a text for programs.
-std::string UriOf(const Arguments& arguments, const config::Options& options,
-                  std::optional<auth::Role> role) {
-  const std::string address = AddressOf(arguments, options);
-  const std::string_view page = role ? auth::RowOf(*role).page : std::string_view();
-  if (!page.empty()) return Concat({"https://", address, page, "#c="});
-  return "comanda://pair?h=" + Escaped(address) + "&n=" + Escaped(ops::LocalName()) +
-         PinPart(options) + "&c=";
 }
 
 void SayTaken(const Arguments& arguments, const std::string& key_id, const std::string& address) {
@@ -244,8 +163,9 @@ int MakeCode(const Arguments& arguments) {
   const config::Options options = ReadControlOptions(arguments);
   const std::optional<auth::Role> role = ReadAs(arguments);
   const std::string body = RequestBody(arguments, role);
-  const std::string uri = UriOf(arguments, options, role);
-  const ControlAnswer answer = Call(arguments, "POST", "/control/pairing-codes", body);
+  const std::string uri =
+      app::PairingUri(options, ReadMode(arguments), role, arguments.Find("address"));
+  const ControlAnswer answer = CallControl(arguments, "POST", "/control/pairing-codes", body);
   if (answer.status != 201) return Refused(answer);
   const json::Document document = json::Document::Parse(answer.body);
   const json::Value data = *document.root().Find("data");
@@ -255,7 +175,7 @@ int MakeCode(const Arguments& arguments) {
 }
 
 int Requests(const Arguments& arguments) {
-  const ControlAnswer answer = Call(arguments, "GET", "/control/pairing-requests");
+  const ControlAnswer answer = CallControl(arguments, "GET", "/control/pairing-requests");
   if (answer.status != 200) return Refused(answer);
   if (arguments.Has("json")) {
     Print(answer.body + "\n");
@@ -280,7 +200,7 @@ int Accept(const Arguments& arguments) {
   out.BeginObject().Key("number").Text(number);
   out.Key("role").Text(Name(*ReadAs(arguments)));
   out.Key("name").Text(RequireFlag(arguments, "pair", "name")).EndObject();
-  const ControlAnswer answer = Call(arguments, "POST", "/box/devices/accept", body);
+  const ControlAnswer answer = CallControl(arguments, "POST", "/box/devices/accept", body);
   if (answer.status != 200) return Refused(answer);
   const json::Document document = json::Document::Parse(answer.body);
   const json::Value data = *document.root().Find("data");
@@ -294,7 +214,7 @@ int Accept(const Arguments& arguments) {
 int Refuse(const Arguments& arguments) {
   const std::string& number = arguments.Word(1, "number: comanda pair refuse NUMBER", "pair");
   const ControlAnswer answer =
-      Call(arguments, "DELETE", "/box/devices/requests/" + Escaped(number));
+      CallControl(arguments, "DELETE", "/box/devices/requests/" + wire::PercentEncoded(number));
   if (answer.status != 200) return Refused(answer);
   Print(arguments.Has("json") ? answer.body + "\n" : "refused " + Visible(number) + "\n");
   return kExitDone;

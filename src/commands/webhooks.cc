@@ -40,14 +40,9 @@ constexpr std::array kFlags = {
 
 constexpr std::string_view kPath = "/v1/webhooks";
 
-ControlAnswer Call(const Arguments& arguments, std::string method, std::string path,
+ControlAnswer Call(const Arguments& arguments, std::string method, std::string_view path,
                    std::string body = {}) {
-  return CallControl(ReadControlOptions(arguments),
-                     {.mode = ReadMode(arguments),
-                      .method = std::move(method),
-                      .path = std::string(kPath) + std::move(path),
-                      .company_uuid = arguments.Find("company").value_or(""),
-                      .body = std::move(body)});
+  return CallControl(arguments, std::move(method), Concat({kPath, path}), std::move(body));
 }
 
 std::string StateOf(const json::Value& webhook) {

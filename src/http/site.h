@@ -20,6 +20,7 @@
 #include "http/answer_budget.h"
 #include "http/answer_cache.h"
 #include "http/body_budget.h"
+#include "http/key_display.h"
 #include "http/long_polls.h"
 #include "http/lookers.h"
 #include "http/room_object.h"
@@ -42,6 +43,9 @@ struct CompanyName {
 // The companies of the database: the one with that UUID, or the oldest ones, at most `limit`.
 using FindCompanies = std::function<std::vector<CompanyName>(
     db::Session&, const std::optional<std::string>& uuid, size_t limit)>;
+
+// The displays of the kitchen that were seen lately.
+using DisplaysOf = std::function<std::vector<KeyDisplay>(db::CompanyId)>;
 
 // Each environment has one. What both share (options, clock, disk space, the memory for answers) is
 // referred to by both.
@@ -75,6 +79,7 @@ struct Site {
   // Of the room kitchen/, whose handlers alone use it: its Watch; never null while requests are
   // served.
   RoomObject* kitchen = nullptr;
+  DisplaysOf displays_of = [](db::CompanyId) { return std::vector<KeyDisplay>(); };
   // Ends the hold of outgoing messages (machine/hold.h); false where there was none. Writes.
   std::function<bool()> resume;
   // The authority that devices install, PEM; empty where the owner's certificate is served.

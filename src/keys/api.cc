@@ -22,6 +22,14 @@ CommandContext CommandContextOf(http::Context& context) {
   return {site.gate.keys(), site.mode, site.clock.SettledNow(), site.clock.MonotonicMs()};
 }
 
+constexpr std::string_view kActive = "filter[active]";
+
+Key WithRoundedUse(Key key) {
+  constexpr UtcMs kMinuteMs = 60'000;
+  if (key.last_used_at) *key.last_used_at -= *key.last_used_at % kMinuteMs;
+  return key;
+}
+
 Secret NewSecret(http::Context& context) {
   const http::Site& site = context.site();
   return MakeSecret(site.options.key_prefix, site.mode, site.clock.Now());
@@ -46,30 +54,10 @@ http::Response Create(http::Context& context) {
 }
 
 http::Response List(http::Context& context) {
-  static constexpr std::array<std::string_view, 5> kAllowed = {
-      "page", "per_page", "sort", "filter[active]", http::kSnapshotParameter};
-  static constexpr std::array<std::string_view, 2> kSorts = {"created_at", "name"};
-  const http::Query& query = context.query();
-  query.AllowOnly(kAllowed);
-  const http::Paging paging = query.ReadPaging();
-  const http::Sort sort = query.ReadSort(kSorts, "-created_at");
-  const store::Selection selection{.active = query.ReadBoolean("filter[active]"),
-                                   .snapshot = http::ReadSnapshot(query),
-                                   .now = context.site().clock.SettledNow(),
-                                   .order = static_cast<store::Order>(sort.index),
-                                   .descending = sort.descending,
-                                   .limit = paging.per_page,
-                                   .offset = paging.offset()};
-  store::Page page = context.Read(
-      [&](db::Snapshot& snapshot) { return store::List(snapshot, context.company(), selection); });
-  RefreshUses(page.keys, context.site().gate.keys());
-  http::PageRows rows;
-  for (const Key& key : page.keys) rows.Add(Render(key));
-  http::Response response;
-  response.etag = TagOf(page.keys, std::to_string(page.total));
-  response.body = rows.End(paging, page.total);
-  http::AddSnapshot(response, paging, page.snapshot);
-  return http::Uncached(std::move(response));
+  return ListPage(context, {.default_sort = "-created_at",
+                            .render = [](const Key& key, const std::vector<http::KeyDisplay>&) {
+                              return Render(key);
+                            }});
 }
 
 http::Response Get(http::Context& context) {
@@ -80,7 +68,7 @@ http::Response Get(http::Context& context) {
   if (!key) throw Refusal(Problem::kNotFound, "There is no API key with that id.");
   RefreshUses(std::span(&*key, 1), context.site().gate.keys());
   http::Response response = http::Data(Render(*key));
-  response.etag = TagOf({*key}, "");
+  response.etag = http::BodyTag(Render(WithRoundedUse(*key)));
   return http::Uncached(std::move(response));
 }
 
@@ -146,14 +134,39 @@ constexpr std::array kRoutes = {
 
 }  // namespace
 
-std::string TagOf(std::vector<Key> keys, std::string_view rest) {
-  constexpr UtcMs kMinuteMs = 60'000;
-  std::string text(rest);
-  for (Key& key : keys) {
-    if (key.last_used_at) *key.last_used_at -= *key.last_used_at % kMinuteMs;
-    text += Render(key);
+http::Response ListPage(http::Context& context, const KeyList& list) {
+  std::vector<std::string_view> allowed = {"page", "per_page", "sort"};
+  if (!list.with_role) allowed.push_back(kActive);
+  allowed.push_back(http::kSnapshotParameter);
+  static constexpr std::array<std::string_view, 2> kSorts = {"created_at", "name"};
+  const http::Query& query = context.query();
+  query.AllowOnly(allowed);
+  const http::Paging paging = query.ReadPaging();
+  const http::Sort sort = query.ReadSort(kSorts, list.default_sort);
+  const store::Selection selection{
+      .active = list.with_role ? std::optional(true) : query.ReadBoolean(kActive),
+      .with_role = list.with_role,
+      .snapshot = http::ReadSnapshot(query),
+      .now = context.site().clock.SettledNow(),
+      .order = static_cast<store::Order>(sort.index),
+      .descending = sort.descending,
+      .limit = paging.per_page,
+      .offset = paging.offset()};
+  store::Page page = context.Read(
+      [&](db::Snapshot& snapshot) { return store::List(snapshot, context.company(), selection); });
+  RefreshUses(page.keys, context.site().gate.keys());
+  const std::vector<http::KeyDisplay> displays = context.site().displays_of(context.company());
+  http::PageRows rows;
+  std::string tagged = std::to_string(page.total);
+  for (const Key& key : page.keys) {
+    rows.Add(list.render(key, displays));
+    tagged += list.render(WithRoundedUse(key), displays);
   }
-  return http::BodyTag(text);
+  http::Response response;
+  response.etag = http::BodyTag(tagged);
+  response.body = rows.End(paging, page.total);
+  http::AddSnapshot(response, paging, page.snapshot);
+  return http::Uncached(std::move(response));
 }
 
 std::span<const http::Route> Routes() { return kRoutes; }

@@ -11,7 +11,6 @@
 #include "base/id.h"
 #include "base/problem.h"
 #include "http/context.h"
-#include "http/list.h"
 #include "json/writer.h"
 #include "keys/api.h"
 #include "keys/audit.h"
@@ -178,31 +177,7 @@ http::Response ListRequests(http::Context& context) {
 }
 
 http::Response ListDevices(http::Context& context) {
-  static constexpr std::array<std::string_view, 4> kAllowed = {"page", "per_page", "sort",
-                                                               http::kSnapshotParameter};
-  static constexpr std::array<std::string_view, 2> kSorts = {"created_at", "name"};
-  const http::Query& query = context.query();
-  query.AllowOnly(kAllowed);
-  const http::Paging paging = query.ReadPaging();
-  const http::Sort sort = query.ReadSort(kSorts, "name");
-  const store::Selection selection{.active = true,
-                                   .with_role = true,
-                                   .snapshot = http::ReadSnapshot(query),
-                                   .now = context.site().clock.SettledNow(),
-                                   .order = static_cast<store::Order>(sort.index),
-                                   .descending = sort.descending,
-                                   .limit = paging.per_page,
-                                   .offset = paging.offset()};
-  store::Page page = context.Read(
-      [&](db::Snapshot& snapshot) { return store::List(snapshot, context.company(), selection); });
-  RefreshUses(page.keys, context.site().gate.keys());
-  http::PageRows rows;
-  for (const Key& key : page.keys) rows.Add(RenderDevice(key));
-  http::Response response;
-  response.etag = TagOf(page.keys, std::to_string(page.total));
-  response.body = rows.End(paging, page.total);
-  http::AddSnapshot(response, paging, page.snapshot);
-  return http::Uncached(std::move(response));
+  return ListPage(context, {.with_role = true, .default_sort = "name", .render = RenderDevice});
 }
 
 http::Response ShutOut(http::Context& context) {
@@ -216,7 +191,8 @@ http::Response ShutOut(http::Context& context) {
                     "/auth/api-keys.");
     }
     return http::Uncached(http::Data(
-        RenderDevice(Revoke(tx, CommandContextOf(context), context.principal(), id, stamp))));
+        RenderDevice(Revoke(tx, CommandContextOf(context), context.principal(), id, stamp),
+                     context.site().displays_of(context.company()))));
   });
 }
 

@@ -209,6 +209,26 @@ CodeDraft ReadNewCode(const json::Document& body, json::UnknownFields unknown) {
   return draft;
 }
 
+CodeDraft ReadDeviceCode(const json::Document& body, json::UnknownFields unknown) {
+  json::Errors errors;
+  json::ObjectReader reader(body.root(), "", errors, unknown);
+  CodeDraft draft;
+  draft.role = ReadRole(reader);
+  if (body.root().kind() == json::Kind::kObject && !reader.Raw("role")) {
+    reader.Fail("role", FieldCode::kRequired, "is required: one of " + auth::RoleList() + ".");
+  }
+  draft.name = reader.RequireText("name", {.max = 200, .is_name = true}).value_or("");
+  for (const std::string_view name : {"scopes", "tier"}) {
+    reader.Refuse(name, FieldCode::kNotAllowed, "comes from the role; leave it out.");
+  }
+  RefuseInCode(reader, "expires_at");
+  RefuseInCode(reader, "allowed_cidrs");
+  reader.Finish();
+  errors.ThrowIfAny();
+  draft.scopes = auth::RowOf(draft.role.value()).scopes;
+  return draft;
+}
+
 Pairing ReadPairing(const json::Document& body, json::UnknownFields unknown) {
   json::Errors errors;
   json::ObjectReader reader(body.root(), "", errors, unknown);
@@ -354,7 +374,7 @@ std::string Render(const auth::DeviceRequest& request, WithNumber with_number) {
   return json;
 }
 
-std::string RenderDevice(const Key& key) {
+std::string RenderDevice(const Key& key, const std::vector<http::KeyDisplay>& displays) {
   std::string json;
   json::Writer writer(json);
   writer.BeginObject();
@@ -369,6 +389,20 @@ std::string RenderDevice(const Key& key) {
   writer.Key("created_at").Instant(key.created_at);
   writer.Key("expires_at").Instant(key.expires_at);
   writer.Key("idle_days").Integer(key.idle_days);
+  writer.Key("displays").BeginArray();
+  for (const http::KeyDisplay& display : displays) {
+    if (display.key_id != key.id) continue;
+    writer.BeginObject();
+    writer.Key("display").Text(display.display);
+    writer.Key("present").Boolean(display.is_present);
+    writer.Key("stations").BeginArray();
+    for (const std::string& station : display.stations) writer.Text(station);
+    writer.EndArray();
+    writer.Key("sound").Text(display.is_muted ? "muted" : "on");
+    writer.Key("awake").Boolean(display.is_awake);
+    writer.EndObject();
+  }
+  writer.EndArray();
   writer.EndObject();
   return json;
 }

@@ -5,9 +5,11 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "auth/device_requests.h"
 #include "auth/pairing_codes.h"
+#include "http/key_display.h"
 #include "json/reader.h"
 #include "keys/key.h"
 #include "keys/pairing.h"
@@ -24,6 +26,8 @@ int64_t ReadGrace(const json::Document& body, json::UnknownFields unknown);
 
 // The body of POST /control/pairing-codes. A code is never exchanged for a key that manages keys.
 CodeDraft ReadNewCode(const json::Document& body, json::UnknownFields unknown);
+// The body of POST /box/devices/codes: role and name.
+CodeDraft ReadDeviceCode(const json::Document& body, json::UnknownFields unknown);
 // The body of POST /auth/pair: a code, or the text of a request.
 struct Pairing {
   std::string code;
@@ -56,8 +60,8 @@ std::string RenderAsked(const auth::DeviceRequests::Made& made);
 // device.
 enum class WithNumber : bool { kNo, kYes };
 std::string Render(const auth::DeviceRequest& request, WithNumber with_number);
-// A key with a role as GET /box/devices shows it.
-std::string RenderDevice(const Key& key);
+// A key with a role as GET /box/devices shows it, with those of the displays that have that key.
+std::string RenderDevice(const Key& key, const std::vector<http::KeyDisplay>& displays);
 
 // A row of the audit log.
 std::string Render(const store::AuditRow& row);

@@ -48,8 +48,8 @@ struct Code {
 // A new id, and the text of a new code: 22 letters and digits.
 Secret MakeCodeSecret(UtcMs now);
 
-// Stores a new code, on behalf of the local command line. Throws Refusal(kValidationFailed) if the
-// company has kOpenCodesMax open ones.
+// Stores a new code, on behalf of the local command line or of a panel. Throws
+// Refusal(kValidationFailed) if the company has kOpenCodesMax open ones.
 Code MakeCode(db::Tx& tx, auth::PairingCodes& codes, CommandContext context,
               const auth::Principal& principal, const CodeDraft& draft, const Secret& secret,
               const db::Stamp& stamp);

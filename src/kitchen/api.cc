@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +11,6 @@
 
 #include "base/id.h"
 #include "base/problem.h"
-#include "base/version.h"
 #include "company/companies.h"
 #include "company/hours.h"
 #include "events/cursor.h"
@@ -20,12 +18,12 @@
 #include "http/context.h"
 #include "http/list.h"
 #include "json/writer.h"
+#include "kitchen/answers.h"
 #include "kitchen/changes.h"
 #include "kitchen/json.h"
 #include "kitchen/kitchen.h"
 #include "kitchen/list.h"
 #include "kitchen/presence.h"
-#include "kitchen/rules.h"
 #include "kitchen/store.h"
 #include "kitchen/watch.h"
 #include "menu/json.h"
@@ -36,12 +34,6 @@ namespace comanda::kitchen {
 namespace {
 
 using auth::Scope;
-
-// A page notices by it that the program was upgraded.
-http::Response Versioned(http::Response response) {
-  response.headers.emplace_back("X-Page-Version", std::string(kVersion));
-  return response;
-}
 
 // The index of a parameter's value in its words; 0 where the query does not have it.
 size_t ReadOne(const http::Query& query, std::string_view name,
@@ -108,8 +100,6 @@ http::Response GetTickets(http::Context& ctx) {
 }
 
 // Changes, and who watches
-
-Watch& WatchOf(http::Context& ctx) { return *static_cast<Watch*>(ctx.site().kitchen); }
 
 constexpr std::string_view kDisplay = "display";
 constexpr std::string_view kStations = "stations";
@@ -239,8 +229,6 @@ http::Response GetChanges(http::Context& ctx) {
 
 // Commands
 
-Body BodyOf(const http::Context& ctx) { return {ctx.body(), ctx.unknown_fields()}; }
-
 Target TargetOf(const http::Context& ctx) {
   ctx.query().AllowOnly({});
   std::optional<std::string> key = orders::NormalisedKey(ctx.parameter("orderId"));
@@ -310,87 +298,6 @@ http::Response PostOut(http::Context& ctx) {
   return Write(ctx, std::move(target), [](db::Tx& tx, const Target& named, const db::Stamp& stamp) {
     return SendOut(tx, named, stamp);
   });
-}
-
-// Stations
-
-void Write(json::Writer& out, const Display& display) {
-  out.BeginObject();
-  out.Key("key_id").Text(display.key_id);
-  out.Key("name").Text(display.name);
-  out.Key("display").Text(display.display);
-  out.Key("sound").Text(display.state.is_muted ? "muted" : "on");
-  out.Key("awake").Boolean(display.state.is_awake);
-  out.Key("last_seen_at").Instant(display.last_seen_at);
-  out.EndObject();
-}
-
-// What waits at a station, of tickets that are open.
-struct Waiting {
-  int64_t lines = 0;
-  std::optional<UtcMs> oldest_at;
-};
-
-std::map<std::string, Waiting> WaitingByStation(const std::vector<Ticket>& tickets, UtcMs now) {
-  std::map<std::string, Waiting> waiting;
-  for (const Ticket& ticket : tickets) {
-    if (StateAt(ticket, now) != State::kOpen) continue;
-    for (const Line& line : ticket.lines) {
-      if (!line.station_id || !Waits(ticket, line, now)) continue;
-      Waiting& at = waiting[*line.station_id];
-      ++at.lines;
-      at.oldest_at = std::min(at.oldest_at.value_or(line.added_at), line.added_at);
-    }
-  }
-  return waiting;
-}
-
-std::string Render(const store::Station& station, const Waiting& waiting,
-                   const std::vector<Display>& displays, std::optional<UtcMs> unwatched_since) {
-  std::string text;
-  json::Writer out(text);
-  out.BeginObject();
-  out.Key("id").Text(station.id);
-  out.Key("name").Text(station.name);
-  out.Key("prepares").Boolean(station.prepares);
-  out.Key("position").Integer(station.position);
-  out.Key("open_lines").Integer(waiting.lines);
-  out.Key("oldest_line_at").Instant(waiting.oldest_at);
-  out.Key("displays").BeginArray();
-  for (const Display& display : displays) {
-    if (display.is_present && display.Shows(station.id)) Write(out, display);
-  }
-  out.EndArray();
-  out.Key("unwatched_since").Instant(unwatched_since);
-  out.EndObject();
-  return text;
-}
-
-http::Response GetStations(http::Context& ctx) {
-  http::RequireListParameters(ctx.query(), {});
-  const http::Paging paging = ctx.query().ReadPaging();
-  constexpr std::array<std::string_view, 1> kSorts = {"position"};
-  const bool is_descending = ctx.query().ReadSort(kSorts, "position").descending;
-  const std::vector<Display> displays = WatchOf(ctx).presence().Displays(ctx.company());
-  const UtcMs now = ctx.site().clock.Now();
-  http::Response response = ctx.ReadPage([&](db::Snapshot& snapshot, http::PageRows& rows) {
-    std::vector<store::Station> stations = store::Stations(snapshot, ctx.company());
-    if (is_descending) std::ranges::reverse(stations);
-    const auto waiting =
-        WaitingByStation(store::CurrentTickets(snapshot, ctx.company(), {.now = now}), now);
-    const auto total = static_cast<int64_t>(stations.size());
-    const int64_t begin = std::min(total, paging.offset());
-    for (int64_t i = begin; i < std::min(total, begin + paging.per_page); ++i) {
-      const store::Station& station = stations[static_cast<size_t>(i)];
-      const auto at = waiting.find(station.id);
-      rows.Add(Render(station, at == waiting.end() ? Waiting() : at->second, displays,
-                      WatchOf(ctx).UnwatchedSince(ctx.company(), station.id)));
-    }
-    http::Response page;
-    page.body = rows.End(paging, total);
-    return page;
-  });
-  return Versioned(std::move(response));
 }
 
 // Settings
@@ -492,7 +399,6 @@ constexpr std::array kReads = {
     http::ShowingOrders(http::Get("/v1/kitchen/tickets", Scope::kKitchenRead, GetTickets)),
     http::ShowingOrders(http::Get("/v1/kitchen/changes", Scope::kKitchenRead, GetChanges)),
     http::Get("/v1/kitchen/menu", Scope::kKitchenRead, GetMenu),
-    http::Get("/v1/kitchen/stations", Scope::kKitchenRead, GetStations),
     http::Get("/v1/kitchen/settings", Scope::kKitchenRead, GetSettings),
     http::Patch("/v1/kitchen/settings", Scope::kAdminWrite, PatchSettings),
 };

@@ -9,5 +9,6 @@
 namespace comanda::kitchen {
 
 std::span<const http::Route> Routes();
+std::span<const http::Route> StationRoutes();
 
 }  // namespace comanda::kitchen

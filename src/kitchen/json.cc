@@ -72,6 +72,16 @@ void ReadThreshold(ObjectReader reader, Threshold& threshold) {
   reader.Finish();
 }
 
+constexpr json::TextRule kStationName = {.max = 200, .is_name = true, .can_be_null = false};
+
+menu::StationFields ReadStation(ObjectReader& reader, bool is_new) {
+  return {
+      .name = is_new ? reader.RequireText("name", kStationName) : reader.Text("name", kStationName),
+      .prepares = reader.Boolean("prepares"),
+      .position =
+          reader.Number("position", {.decimals = 0, .min = 0, .max = menu::kStationPositionMax})};
+}
+
 }  // namespace
 
 std::string Render(const Ticket& ticket, Form form, UtcMs now) {
@@ -167,6 +177,35 @@ Settings ReadSettings(Body body, const Settings& settings) {
   reader.Finish();
   errors.ThrowIfAny();
   return changed;
+}
+
+menu::StationFields ReadNewStation(Body body) {
+  json::Errors errors;
+  ObjectReader reader(body.document.root(), "", errors, body.unknown_fields);
+  reader.Refuse("id", FieldCode::kReadOnly, "is made by the server; leave it out");
+  menu::StationFields fields = ReadStation(reader, true);
+  reader.Finish();
+  errors.ThrowIfAny();
+  return fields;
+}
+
+menu::StationFields ReadStationChange(Body body, std::string_view id) {
+  json::Errors errors;
+  ObjectReader reader(body.document.root(), "", errors, body.unknown_fields);
+  reader.RefuseNull({"name", "prepares", "position"});
+  menu::StationFields fields = ReadStation(reader, false);
+  if (reader.NothingRead()) {
+    errors.Add("body", FieldCode::kEmpty,
+               "must have name, prepares or position" + reader.NearMiss());
+  }
+  const std::optional<std::string> sent = reader.Uuid("id", false);
+  if (sent && *sent != id) {
+    reader.Fail("id", FieldCode::kReadOnly, "cannot be changed; leave it out");
+  }
+  reader.Ignore({"open_lines", "oldest_line_at", "displays", "unwatched_since"});
+  reader.Finish();
+  errors.ThrowIfAny();
+  return fields;
 }
 
 std::string Render(const Settings& settings, std::string_view restaurant) {

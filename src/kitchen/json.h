@@ -9,6 +9,7 @@
 #include "json/reader.h"
 #include "kitchen/settings.h"
 #include "kitchen/ticket.h"
+#include "menu/stations.h"
 
 namespace comanda::kitchen {
 
@@ -27,6 +28,10 @@ std::vector<std::string> ReadLineIds(Body body);
 bool ReadRush(Body body);
 // `settings` with what the body changes.
 Settings ReadSettings(Body body, const Settings& settings);
+
+// The body of POST and PATCH of a station. What GET shows may be sent back to PATCH.
+menu::StationFields ReadNewStation(Body body);
+menu::StationFields ReadStationChange(Body body, std::string_view id);
 
 // Where the restaurant's settings are shown: {"name", "timezone", "language", "day_starts_at"}.
 std::string Render(const Settings& settings, std::string_view restaurant);

@@ -55,6 +55,19 @@ void MoveOrder(db::Tx& tx, const Target& target, const Ticket& moved, const db::
               "the ticket of order " + moved.order_id + " tells of another version");
 }
 
+// Appends the ticket's event with that body.
+events::Appended Tell(db::Tx& tx, db::CompanyId company, const std::string& company_uuid,
+                      const Ticket& ticket, events::Changes changes, std::string_view body,
+                      const db::Stamp& stamp) {
+  return events::Append(tx, company, stamp,
+                        {.company_uuid = company_uuid,
+                         .type = events::Type::kTicketUpdated,
+                         .changes = changes,
+                         .subject_id = ticket.order_id,
+                         .subject_version = ticket.revision(),
+                         .body = body});
+}
+
 // The end of every command that changes the ticket.
 Record Write(db::Tx& tx, const Target& target, const Ticket& before, Ticket after,
              events::Changes changes, std::optional<orders::Status> status,
@@ -63,13 +76,8 @@ Record Write(db::Tx& tx, const Target& target, const Ticket& before, Ticket afte
   store::Save(tx, target.company, before, after, stamp.now);
   if (status) Move(after, *status, stamp.now);
   const std::string told = Render(after, Form::kStateIfClosed, stamp.now);
-  const events::Appended event = events::Append(tx, target.company, stamp,
-                                                {.company_uuid = target.company_uuid,
-                                                 .type = events::Type::kTicketUpdated,
-                                                 .changes = changes,
-                                                 .subject_id = after.order_id,
-                                                 .subject_version = after.revision(),
-                                                 .body = told});
+  const events::Appended event =
+      Tell(tx, target.company, target.company_uuid, after, changes, told, stamp);
   if (status) MoveOrder(tx, target, after, stamp);
   std::string whole = Render(after, Form::kWhole, stamp.now);
   const bool is_told = whole == told;
@@ -136,6 +144,31 @@ Record SendOut(db::Tx& tx, const Target& target, const db::Stamp& stamp) {
   changes.Add(events::Change::kOut);
   const auto status = StatusAfterOut(before);
   return Write(tx, target, before, std::move(after), changes, status, stamp);
+}
+
+void NoteStations(db::Tx& tx, db::CompanyId company, const std::string& company_uuid,
+                  std::span<const std::string> switched, const db::Stamp& stamp) {
+  events::RaiseCounter(tx, company, events::Counter::kKitchen);
+  if (switched.empty()) return;
+  events::Changes changes;
+  changes.Add(events::Change::kLines);
+  for (Ticket& after :
+       store::CurrentTickets(tx, company, {.now = stamp.now, .with_closed = true})) {
+    Ticket before = after;
+    for (Line& line : before.lines) {
+      const bool is_switched =
+          line.station_id && std::ranges::find(switched, *line.station_id) != switched.end();
+      if (is_switched) line.is_prepared = !line.is_prepared;
+    }
+    if (Render(before, Form::kStateIfClosed, stamp.now) ==
+        Render(after, Form::kStateIfClosed, stamp.now)) {
+      continue;
+    }
+    ++after.writes;
+    store::Save(tx, company, before, after, stamp.now);
+    Tell(tx, company, company_uuid, after, changes, Render(after, Form::kStateIfClosed, stamp.now),
+         stamp);
+  }
 }
 
 Settings FindSettings(db::Session& session, db::CompanyId company) {

@@ -44,6 +44,12 @@ Record Start(db::Tx& tx, const Target& target, const db::Stamp& stamp);
 Record Rush(db::Tx& tx, const Target& target, bool on, const db::Stamp& stamp);
 Record SendOut(db::Tx& tx, const Target& target, const db::Stamp& stamp);
 
+// After stations were written: raises the kitchen's change counter. Of `switched` it has changed
+// whether anything is made there (Station::prepares): appends a TICKET_UPDATED for each ticket that
+// this changes. No order moves: as where the till cancels the last line that waits.
+void NoteStations(db::Tx& tx, db::CompanyId company, const std::string& company_uuid,
+                  std::span<const std::string> switched, const db::Stamp& stamp);
+
 Settings FindSettings(db::Session& session, db::CompanyId company);
 // Raises the kitchen's change counter where they differ from those of before.
 void Set(db::Tx& tx, db::CompanyId company, const Settings& settings);

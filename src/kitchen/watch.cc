@@ -117,6 +117,19 @@ Watch::Totals Watch::Sum() const {
   return totals;
 }
 
+std::vector<http::KeyDisplay> Watch::DisplaysOf(db::CompanyId company) {
+  std::vector<http::KeyDisplay> displays;
+  for (Display& display : presence_.Displays(company)) {
+    displays.push_back({.key_id = std::move(display.key_id),
+                        .display = std::move(display.display),
+                        .stations = std::move(display.state.stations),
+                        .is_muted = display.state.is_muted,
+                        .is_awake = display.state.is_awake,
+                        .is_present = display.is_present});
+  }
+  return displays;
+}
+
 std::string Watch::Describe() const {
   const Totals totals = Sum();
   if (totals.displays + totals.unwatched + totals.muted == 0) return {};

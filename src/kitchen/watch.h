@@ -20,6 +20,7 @@
 #include "base/time/clock.h"
 #include "db/database.h"
 #include "events/worker.h"
+#include "http/key_display.h"
 #include "http/room_object.h"
 #include "kitchen/presence.h"
 #include "kitchen/store.h"
@@ -61,6 +62,8 @@ class Watch : public http::RoomObject {
   std::optional<UtcMs> UnwatchedSince(db::CompanyId company, const std::string& station) const;
   // The stations, from memory where the catalogue has not changed. May read the database.
   std::shared_ptr<const std::vector<store::Station>> StationsOf(db::CompanyId company);
+  // All that were seen lately, for the list of devices.
+  std::vector<http::KeyDisplay> DisplaysOf(db::CompanyId company);
   // For /readyz, without names; empty: no display was ever used.
   std::string Describe() const;
 

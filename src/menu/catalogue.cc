@@ -133,6 +133,7 @@ class Saver {
   // What happened to the rows below a product. kStockMoved: only stock counts changed.
   enum class Below : uint8_t { kUnchanged, kStockMoved, kChanged };
 
+  void SaveStations();
   Effect SaveProduct(const PlannedProduct& row);
   Below SaveVariants(const Product& before, const Product& after);
   Below SaveModifiers(const Product& before, const Product& after);
@@ -155,7 +156,7 @@ class Saver {
 };
 
 Written Saver::Save() {
-  for (const Station& station : plan_.stations) Upsert(tx_, company_, station);
+  SaveStations();
   for (const Category& category : plan_.categories) Upsert(tx_, company_, category);
   written_.stations = plan_.station_counts;
   written_.categories = plan_.category_counts;
@@ -176,6 +177,17 @@ Written Saver::Save() {
   }
   std::ranges::sort(written_.former_products);
   return std::move(written_);
+}
+
+void Saver::SaveStations() {
+  if (plan_.stations.empty()) return;
+  const std::vector<Station> former = SelectStations(tx_, company_);
+  for (const Station& station : plan_.stations) {
+    const Station* const before = FindById(former, station.id);
+    const bool prepared = before == nullptr || before->prepares;
+    if (prepared != station.prepares) written_.switched_stations.push_back(station.id);
+    Upsert(tx_, company_, station);
+  }
 }
 
 void Saver::FreeSkus() {

@@ -74,6 +74,9 @@ struct Written {
   // Ids of products that are not in the draft, from which it moved a variant or modifier to another
   // product.
   std::vector<std::string> former_products;
+  // Stations of which it has changed whether anything is made there; a new one that makes something
+  // is none of them.
+  std::vector<std::string> switched_stations;
   company::ImportCounts stations, categories, products, variants, modifier_categories, modifiers;
 
   // True if anything was written except stock counts.

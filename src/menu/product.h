@@ -66,6 +66,7 @@ struct Station {
     return std::tuple(&Station::name, &Station::prepares, &Station::position);
   }
   static constexpr std::array<std::string_view, 3> kColumns = {"name", "prepares", "position"};
+  bool operator==(const Station&) const = default;
 };
 
 // That a product or modifier is sold out for a while (contract section 9). Only menu/sold_out.h

@@ -18,6 +18,10 @@ constexpr std::array<std::string_view, 13> kLineFields = {
     "id",      "station_id", "product_id",  "quantity", "name",    "variant", "modifiers",
     "comment", "added_at",   "canceled_at", "waits",    "done_at", "done_by"};
 
+constexpr std::array<std::string_view, 6> kDishFields = {"id",        "name",     "station_id",
+                                                         "available", "sold_out", "modifiers"};
+constexpr int64_t kHourMs = 60 * 60'000;
+
 Reply Tell(Probe& probe, const TestOrder& order, std::string_view what, std::string body) {
   return probe.Send({.method = "POST",
                      .path = std::string(kTickets) + "/" + order.id() + "/" + std::string(what),
@@ -135,6 +139,120 @@ void ShowsStationsAndSettings(Probe& probe, Finding& finding) {
   finding.Set(settings, "data.thresholds.TABLE.late_minutes");
 }
 
+void ListsWhatWasMarked(Probe& probe, Finding& finding) {
+  if (!HasLines(probe, finding)) return;
+  const TestOrder& order = probe.kitchen;
+  const std::string since = FormatInstant(SystemClock().Now() - kHourMs);
+  const Reply done = Tell(probe, order, "done", Lines(order, {0}));
+  if (!finding.Status(done, 200)) return;
+  const Reply recall = probe.Get(std::string(kTickets) + "?per_page=1&filter[done_since]=" + since);
+  if (!finding.Status(recall, 200)) return;
+  finding.Text(recall, "data.0.order_id", order.id());
+  finding.Set(recall, "data.0.lines.0.done_at");
+  finding.Set(recall, "data.0.lines.0.done_by");
+}
+
+void FeedTellsOfTickets(Probe& probe, Finding& finding) {
+  if (!HasLines(probe, finding)) return;
+  const TestOrder& order = probe.kitchen;
+  const std::string after =
+      probe.Get(std::string(kTickets) + "?per_page=1").HeaderOr("X-Event-Cursor", "");
+  const bool is_on = Tell(probe, order, "rush", R"({"on":true})").Text("data.rush_at").empty();
+  const Reply rush = Tell(probe, order, "rush", is_on ? R"({"on":true})" : R"({"on":false})");
+  if (!finding.Status(rush, 200)) return;
+  const Reply events = probe.Get("/v1/events?after=" + after);
+  for (const json::Value& event : events.Items("data")) {
+    if (TextAt(event, "subject.id") != order.id()) continue;
+    if (TextAt(event, "event_type") != "TICKET_UPDATED") continue;
+    finding.Same("data[].subject.type", "ticket", TextAt(event, "subject.type"));
+    finding.Same("data[].changes[0]", "rush", TextAt(event, "changes.0"));
+    return;
+  }
+  finding.Differs("GET /v1/events", "a TICKET_UPDATED of the order", "none");
+}
+
+// On orders of their own, which are cancelled.
+TestOrder OneLine(Probe& probe) {
+  TestOrder order = probe.Create(R"({"service_type":"ONSITE","order_title":"SELFTEST"})");
+  if (order.exists()) {
+    probe.Write(order, "POST", "combos",
+                R"({"combos":[{"product_name":"Selftest dish","quantity":1,"variant_price":1}]})");
+  }
+  return order;
+}
+
+void StartsAndCancels(Probe& probe, Finding& finding) {
+  TestOrder order = OneLine(probe);
+  if (order.record.Text("data.combos.0.id").empty()) {
+    return finding.NotChecked("no order with a line could be made");
+  }
+  const Reply started = Tell(probe, order, "start", "{}");
+  if (!finding.Status(started, 200)) return;
+  finding.Text(started, "data.status", "PREPARING");
+  finding.Text(Tell(probe, order, "start", "{}"), "data.status", "PREPARING");
+  const std::string line = Lines(order, {0});
+  probe.Write(order, "POST", "cancel", R"({"reason":"comanda selftest"})");
+  const Reply cancelled = Tell(probe, order, "undo", line);
+  finding.Text(cancelled, "data.state", "cancelled");
+  finding.Boolean(cancelled, "data.lines.0.waits", false);
+  finding.Set(cancelled, "data.canceled_at");
+  const Reply seen = Tell(probe, order, "done", line);
+  finding.Text(seen, "data.state", "closed");
+  finding.Text(seen, "data.status", "CANCELLED");
+}
+
+void ShowsAMenuWithoutPrices(Probe& probe, Finding& finding) {
+  const Reply menu = probe.Get("/v1/kitchen/menu");
+  if (!finding.Status(menu, 200, "GET /v1/kitchen/menu")) return;
+  const std::vector<json::Value> categories = menu.Items("data.categories");
+  if (categories.empty()) return finding.NotChecked("the menu has no products");
+  finding.Members(menu.Find("data.categories.0.products.0"), kDishFields, "a product");
+  finding.True(!menu.Find("data.categories.0.products.0.price"), "data", "no price", "one");
+}
+
+void RefusesBadStations(Probe& probe, Finding& finding) {
+  const auto send = [&](std::string method, std::string path, std::string body) {
+    return probe.Send({.method = std::move(method),
+                       .path = "/v1/kitchen/" + std::move(path),
+                       .body = std::move(body)});
+  };
+  finding.Invalid(send("POST", "stations", R"({"name":""})"), "name", "empty");
+  finding.Invalid(send("POST", "stations", R"({"prepares":true})"), "name", "required");
+  const std::string nobody = "stations/" + NewId(SystemClock().Now());
+  finding.Problem(send("PATCH", nobody, R"({"name":"SELFTEST"})"), 404, "not_found");
+  finding.Invalid(send("PATCH", "settings", R"({"lead_minutes":1441})"), "lead_minutes",
+                  "out_of_range");
+}
+
+// Nobody is let in: the request is refused again.
+void LetsADeviceAsk(Probe& probe, Finding& finding) {
+  const auto send = [&](std::string path, std::string body, bool with_key) {
+    return probe.Send({.method = "POST",
+                       .path = std::move(path),
+                       .body = std::move(body),
+                       .with_key = with_key,
+                       .patient = false});
+  };
+  const Reply asked = send("/auth/pair/requests", R"({"role":"kitchen","name":"SELFTEST"})", false);
+  if (asked.status() == 429) return finding.NotChecked("two devices of this address ask already");
+  if (!finding.Status(asked, 201)) return;
+  const std::string number = asked.Text("data.number");
+  const std::string collect = R"({"request":")" + asked.Text("data.request") + "\"}";
+  finding.True(number.size() == 6, "data.number", "six digits", number);
+  finding.Text(send("/auth/pair", collect, false), "data.state", "waiting");
+  const Reply shown = send("/box/devices/accept", R"({"number":")" + number + "\"}", true);
+  finding.Status(shown, 200);
+  finding.Text(shown, "data.name", "SELFTEST");
+  finding.Text(shown, "data.role", "kitchen");
+  const Reply refused = probe.Send({.method = "DELETE", .path = "/box/devices/requests/" + number});
+  finding.Status(refused, 200);
+  const Reply ended = send("/auth/pair", collect, false);
+  if (ended.status() == 429) {
+    return finding.NotChecked("this address has sent too many unknown keys and codes");
+  }
+  finding.Problem(ended, 404, "not_found");
+}
+
 constexpr auth::ScopeSet kReads = Needs(Scope::kKitchenRead);
 constexpr auth::ScopeSet kAll =
     Needs(Scope::kKitchenRead, Scope::kKitchenWrite, Scope::kOrdersWrite);
@@ -154,6 +272,23 @@ constexpr std::array kChecks = {
     Check{"A line that is added when the dishes are out waits alone", "20",
           "A line added later clears out_at and opens it again with that line alone", Stage::kKey,
           kAll, SendsOut, Promise::kContract},
+    Check{"What was marked is listed, last first", "20",
+          "filter[done_since] (for recall: any state, newest mark first)", Stage::kKey, kAll,
+          ListsWhatWasMarked, Promise::kContract},
+    Check{"The feed tells of tickets", "6", "kitchen:read for TICKET_UPDATED", Stage::kKey, kAll,
+          FeedTellsOfTickets, Promise::kContract},
+    Check{"A cancelled order stays until the kitchen has seen it", "20",
+          "cancelled: a line that counted and had no mark has not been touched since", Stage::kKey,
+          kAll, StartsAndCancels, Promise::kContract},
+    Check{"The kitchen's menu has no price", "20",
+          "categories, products, modifiers, sold_out; no price", Stage::kKey, kReads,
+          ShowsAMenuWithoutPrices, Promise::kContract},
+    Check{"Stations and settings that cannot be are refused", "20",
+          "admin:write: name required, lead_minutes to 1,440", Stage::kKey,
+          Needs(Scope::kAdminWrite), RefusesBadStations, Promise::kContract},
+    Check{"A device asks, and waits until somebody types its number", "3",
+          "POST /auth/pair/requests, POST /box/devices/accept, DELETE /box/devices/requests/…",
+          Stage::kKey, Needs(Scope::kAdminWrite), LetsADeviceAsk, Promise::kContract},
     Check{"Stations and the kitchen's settings are shown", "20",
           "GET /v1/kitchen/stations, GET /v1/kitchen/settings", Stage::kKey, kReads,
           ShowsStationsAndSettings, Promise::kContract},

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "base/time/clock.h"
 #include "selftest/check.h"
 
 namespace comanda::selftest {
@@ -9,6 +10,7 @@ using auth::Scope;
 
 // The API cannot delete products: every run uses the same hidden one.
 constexpr std::string_view kProducts = "/v1/menu/products";
+constexpr int64_t kHourMs = 60 * 60'000;
 
 Reply Post(Probe& probe) {
   const std::string body =
@@ -106,7 +108,42 @@ void ChangesAVariant(Probe& probe, Finding& finding) {
   finding.Number(probe.Get(PathOf(probe)), "data.variants.0.price", probe.Amount(1500));
 }
 
+Reply SellOut(Probe& probe, std::string_view method, const std::string& body) {
+  return probe.Send(
+      {.method = std::string(method), .path = PathOf(probe) + "/sold-out", .body = body});
+}
+
+std::string Until(int64_t from_now_ms) {
+  return R"({"until":")" + FormatInstant(SystemClock().Now() + from_now_ms) + "\"}";
+}
+
+void IsSoldOutForAWhile(Probe& probe, Finding& finding) {
+  if (!HasDish(probe, finding)) return;
+  const std::string body = Until(kHourMs);
+  const Reply said = SellOut(probe, "PUT", body);
+  if (!finding.Status(said, 200)) return;
+  finding.Boolean(said, "data.available", false);
+  finding.Set(said, "data.sold_out.since");
+  finding.Set(said, "data.sold_out.by");
+  finding.Same("data.sold_out.until", body.substr(10, body.size() - 12),
+               said.Text("data.sold_out.until"));
+  finding.Null(SellOut(probe, "PUT", R"({"until":null})"), "data.sold_out.until");
+  const Reply ended = SellOut(probe, "DELETE", "");
+  finding.Status(ended, 200);
+  finding.Null(ended, "data.sold_out");
+  finding.Null(SellOut(probe, "DELETE", ""), "data.sold_out");
+}
+
+void RefusesBadEnds(Probe& probe, Finding& finding) {
+  if (!HasDish(probe, finding)) return;
+  finding.Invalid(SellOut(probe, "PUT", "{}"), "until", "required");
+  finding.Invalid(SellOut(probe, "PUT", Until(-24 * kHourMs)), "until", "out_of_range");
+  finding.Invalid(SellOut(probe, "PUT", Until(9 * 24 * kHourMs)), "until", "out_of_range");
+  finding.Invalid(SellOut(probe, "PUT", R"({"until":"tomorrow"})"), "until", "invalid_format");
+}
+
 constexpr auth::ScopeSet kMenu = Needs(Scope::kMenuRead, Scope::kMenuWrite);
+constexpr auth::ScopeSet kSellsOut = Needs(Scope::kMenuWrite, Scope::kKitchenWrite);
 
 constexpr std::array kChecks = {
     Check{"A product is created with one variant", "9",
@@ -122,6 +159,12 @@ constexpr std::array kChecks = {
           kMenu, ChangesAProduct},
     Check{"A variant's price is changed", "19", "Variant endpoints answer the variant", Stage::kKey,
           kMenu, ChangesAVariant},
+    Check{"A dish is sold out until an instant", "9",
+          "Sold out for a while: PUT and DELETE /v1/menu/products/{id}/sold-out", Stage::kKey,
+          kSellsOut, IsSoldOutForAWhile, Promise::kContract},
+    Check{"An end of sold-out that cannot be is refused", "9",
+          "until in the past or more than 8 days ahead: out_of_range", Stage::kKey, kSellsOut,
+          RefusesBadEnds, Promise::kContract},
 };
 
 }  // namespace

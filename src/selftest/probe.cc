@@ -45,6 +45,8 @@ constexpr std::array kScopeProbes = {
     ScopeProbe{auth::Scope::kStoresRead, "GET", "/v1/stores/status", ""},
     ScopeProbe{auth::Scope::kKitchenRead, "GET", "/v1/kitchen/settings", ""},
     ScopeProbe{auth::Scope::kKitchenWrite, "POST", "/v1/kitchen/tickets/$/rush", R"({"on":true})"},
+    ScopeProbe{auth::Scope::kAdminWrite, "PATCH", "/v1/kitchen/stations/$",
+               R"({"name":"selftest"})"},
     ScopeProbe{auth::Scope::kClientsRead, "GET", "/v1/clients?per_page=1", ""},
     ScopeProbe{auth::Scope::kWebhooksRead, "GET", "/v1/webhooks?per_page=1", ""},
     ScopeProbe{auth::Scope::kWebhooksWrite, "PATCH", "/v1/webhooks/$",

@@ -8,14 +8,15 @@ import re
 import ssl
 import subprocess
 import threading
-import time
 
 import pytest
 
 from support import pairing
 from support.box import Answer, Box, PATIENCE_S
+from support.metrics import wait_for_requests
 from support.orders import invalid, item, refused
 from support.routes import SCOPES, SOME_ID as NOBODY
+from support.waiting import wait_until
 
 ROLES = {
     "kitchen": {"kitchen:read", "kitchen:write"},
@@ -129,8 +130,6 @@ def test_the_command_waits_and_says_who_took_the_code(box):
                                 "--address", f"127.0.0.1:{box.port}", "--json"], stdout=subprocess.PIPE, text=True)
     try:
         code = json.loads(program.stdout.readline())["uri"].partition("#c=")[2]
-        time.sleep(0.5)
-        assert program.poll() is None
         made = post(box, "/auth/pair", {"code": code}, "127.0.0.77").data
         taken = json.loads(program.stdout.readline())
         assert taken == {"taken": True, "key_id": made["id"], "name": "Cocina 2", "address": "127.0.0.77"}
@@ -214,10 +213,7 @@ def test_a_key_that_was_not_used_for_so_long_has_ended_and_stays_ended():
             refused(client.get("/v1/menu"), 401, "key_expired", says="30 days")
         with contextlib.closing(box.client(used["key"])) as client:
             assert client.get("/v1/menu").status == 200
-        deadline = time.monotonic() + PATIENCE_S
-        while box.value("SELECT ended FROM api_key WHERE id = ?", idle["id"]) != "expired":
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        wait_until(lambda: box.value("SELECT ended FROM api_key WHERE id = ?", idle["id"]) == "expired", "the end is written down")
         assert box.stop() == 0
         box.execute("UPDATE api_key SET created_at = created_at + ?", 31 * day)
         box.start()
@@ -270,13 +266,11 @@ def test_a_device_asks_is_accepted_and_gets_its_key_once(box, panel, source):
 def test_a_waiting_poll_ends_when_the_device_is_accepted(box, panel, source):
     asked = ask(box, source)
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        began = time.monotonic()
         poll = pool.submit(collect, box, asked, source, Prefer="wait=25")
-        time.sleep(0.5)
-        assert not poll.done()
+        wait_for_requests(box, 1)
         panel.post(ACCEPT, {"number": asked["number"], "role": "kitchen", "name": "Cocina"})
-        answer = poll.result()
-    assert answer.status == 201 and time.monotonic() - began < 20
+        answer = poll.result(20)
+    assert answer.status == 201
     assert answer.headers["preference-applied"] == "wait=25"
 
 
@@ -284,7 +278,7 @@ def test_a_request_has_one_waiting_poll(box, source):
     asked = ask(box, source)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         first = pool.submit(collect, box, asked, source, Prefer="wait=25")
-        time.sleep(0.5)
+        wait_for_requests(box, 1)
         second = pool.submit(collect, box, asked, source, Prefer="wait=3")
         assert first.result(10).data == {"state": "waiting"}
         assert second.result().data == {"state": "waiting"}
@@ -495,45 +489,113 @@ def test_devices_are_the_keys_with_a_role_and_are_shut_out(box, panel):
     assert made["id"] not in {row["id"] for row in panel.get(DEVICES + "?per_page=100").json["data"]}
 
 
-# What a kitchen key may do: nothing but the kitchen.
+# Codes of the panel, and what displays say of themselves
 
 
-SECRETS = ("phone", "email", "e-mail", "address", "price", "payment", "total", "77.31", "987654321", "rosa@example.com",
-           "Calle Secreta")
+CODES = "/box/devices/codes"
 
 
-def test_a_kitchen_key_is_refused_everywhere_else(box):
-    """Over the OpenAPI document, with the ids of an order that has all that a wall must not show."""
-    with contextlib.closing(box.client(box.make_key()["key"])) as till:
-        order = till.place("T-1", service_type="DELIVERY", client={
-            "name": "Rosa", "phone_number": "987654321", "country_calling_code": "51", "email": "rosa@example.com",
-            "address": {"street": "Calle Secreta 12"}})
-        till.add(order, item(77.31))
-        document = till.get("/v1/openapi.json").json
-    refusals = 0
-    with contextlib.closing(box.client(let_in(box, "kitchen")["key"])) as kitchen:
-        for pattern, operations in document["paths"].items():
-            for method, operation in operations.items():
-                needs = operation.get("x-required-scope", [])
-                if method not in ("get", "put", "post", "patch", "delete") or not needs or pattern == "/sandbox/reset":
-                    continue
-                path = re.sub(r"\{\w+\}", order["id"], pattern)
-                answer = kitchen.send(method.upper(), path, {} if method in ("put", "post", "patch") else None)
-                if any(scope.startswith("kitchen:") for scope in ([needs] if isinstance(needs, str) else needs)):
-                    assert answer.status != 403, (method, pattern, answer.body)
-                else:
-                    refused(answer, 403, "insufficient_scope")
-                    refusals += 1
-                text = json.dumps([answer.json.get("data"), answer.json.get("errors")])
-                assert not [secret for secret in SECRETS if secret in text], (method, pattern, text)
-    assert refusals > 45
+def made_code(client, role="kitchen", name="Horno", headers=None):
+    answer = client.post(CODES, {"role": role, "name": name}, headers)
+    assert answer.status == 201, answer.body
+    assert list(answer.data) == ["uri", "svg", "expires_at"] and answer.headers["cache-control"] == "no-store"
+    return answer.data
 
 
-def test_what_needs_no_key_shows_nothing_of_the_restaurant(box):
-    with contextlib.closing(box.client()) as nobody:
-        document = nobody.get("/v1/openapi.json").json
-        paths = [pattern for pattern, operations in document["paths"].items()
-                 if any(one.get("security") == [] for one in operations.values() if isinstance(one, dict))]
-        assert {one for one in paths if one.startswith("/v1/")} == {"/v1/openapi.json"}
-        for path in ("/healthz", "/readyz"):
-            assert "987654321" not in nobody.get(path).body.decode()
+@pytest.mark.parametrize("role, page", [("kitchen", "kitchen"), ("panel", "panel"), ("panel-shared", "panel"), ("manager", "panel")])
+def test_a_code_of_the_panel_lets_one_device_in(box, panel, role, page):
+    shown = made_code(panel, role)
+    begin, code = shown["uri"].split("#c=")
+    assert begin == f"https://127.0.0.1:{box.port}/{page}" and re.fullmatch(r"[0-9A-Za-z]{22}", code)
+    assert shown["svg"].startswith("<svg ") and shown["svg"].endswith("</svg>")
+    key = post(box, "/auth/pair", {"code": code}).data
+    assert (key["role"], key["name"], set(key["scopes"])) == (role, "Horno", ROLES[role])
+    refused(post(box, "/auth/pair", {"code": code}), 404, "not_found")
+    assert key["id"] in {row["id"] for row in panel.get(DEVICES + "?per_page=100").json["data"]}
+
+
+def test_the_code_of_a_till_is_what_its_program_reads(box, panel):
+    said = pairing.read(made_code(panel, "till", "Caja 2")["uri"])
+    assert said["h"] == f"127.0.0.1:{box.port}"
+    assert post(box, "/auth/pair", {"code": said["c"]}).data["role"] == "till"
+
+
+def test_the_picture_is_the_code_of_the_uri(panel):
+    """The same code draws the same picture, another one another."""
+    shown, other = made_code(panel), made_code(panel)
+    assert shown["uri"] != other["uri"] and shown["svg"] != other["svg"]
+    assert "M" in shown["svg"] and shown["uri"].partition("#c=")[2] not in shown["svg"]
+
+
+def test_a_code_of_the_panel_goes_to_one_of_many(box, panel):
+    code = made_code(panel)["uri"].partition("#c=")[2]
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        statuses = sorted(a.status for a in pool.map(
+            lambda n: post(box, "/auth/pair", {"code": code}, f"127.0.8.{n}"), range(1, 13)))
+    assert statuses == [201] + [404] * 11
+
+
+def test_a_repeated_request_for_a_code_shows_nothing_again(box, panel):
+    key = {"Idempotency-Key": "code-once"}
+    first = made_code(panel, headers=key)
+    again = panel.post(CODES, {"role": "kitchen", "name": "Horno"}, key)
+    assert again.status == 201 and again.headers["idempotency-replayed"] == "true"
+    assert again.data == {"uri": None, "svg": None, "expires_at": first["expires_at"]}
+    code = first["uri"].partition("#c=")[2]
+    for text in (code, first["uri"]):
+        assert text.encode() not in b"".join(f.read_bytes() for f in box.data.glob("*.db*")), "a code is stored as its hash"
+    assert post(box, "/auth/pair", {"code": code}).status == 201
+
+
+@pytest.mark.parametrize("body, fields", [
+    ({}, {"role": "required", "name": "required"}), ({"role": "cook", "name": "x"}, {"role": "unknown_value"}),
+    ({"role": "kitchen", "name": ""}, {"name": "empty"}), ({"role": 5, "name": 5}, {"role": "wrong_type", "name": "wrong_type"}),
+    ({"role": None, "name": "x"}, {"role": "required"}),
+    ({"role": "kitchen", "name": "x", "scopes": ["orders:read"]}, {"scopes": "not_allowed"}),
+    ({"role": "kitchen", "name": "x", "tier": "plus"}, {"tier": "not_allowed"}),
+    ({"role": "kitchen", "name": "x", "allowed_cidrs": []}, {"allowed_cidrs": "not_allowed"})])
+def test_a_bad_code_is_refused_with_every_field(box, panel, body, fields):
+    before = box.value("SELECT count(*) FROM pairing_code")
+    answer = panel.post(CODES, body)
+    assert (answer.status, answer.fields) == (422, fields), answer.body
+    assert box.value("SELECT count(*) FROM pairing_code") == before
+
+
+def test_a_panel_is_let_in_by_a_panel_alone(box, panel):
+    with contextlib.closing(box.client(box.make_key(scopes="all,admin:read,admin:write")["key"])) as owner:
+        for role in ("panel", "panel-shared"):
+            refused(owner.post(CODES, {"role": role, "name": "x"}), 403, "insufficient_scope", says="panel")
+        assert made_code(owner, "manager")["uri"]
+    for role in ("kitchen", "till", "manager"):
+        with contextlib.closing(box.client(let_in(box, role)["key"])) as device:
+            refused(device.post(CODES, {"role": "kitchen", "name": "x"}), 403, "insufficient_scope", says="admin:write")
+
+
+def test_who_made_a_code_is_in_the_audit_log(box, panel):
+    made_code(panel, name="Auditada")
+    actor, detail = box.rows("SELECT actor, detail FROM audit WHERE action = 'pairing.created' ORDER BY seq DESC LIMIT 1")[0]
+    mine = next(row["id"] for row in panel.get("/auth/api-keys?per_page=100&sort=-created_at").data if row["key_prefix"] + row["last_four"]
+                == panel.key[:12] + panel.key[-4:])
+    assert actor == f"key:{mine}" and json.loads(detail)["name"] == "Auditada" and json.loads(detail)["role"] == "kitchen"
+
+
+def test_devices_show_their_displays(box, panel):
+    made = let_in(box, "kitchen", name="Dos pestañas")
+
+    def row():
+        return next(row for row in panel.get(DEVICES + "?per_page=100").json["data"] if row["id"] == made["id"])
+
+    assert row()["displays"] == []
+    with contextlib.closing(box.client(made["key"])) as client:
+        station = client.get("/v1/kitchen/stations").data[0]["id"]
+        tag = panel.get(DEVICES + "?per_page=100").etag
+        assert client.get(f"/v1/kitchen/changes?display=izq&stations={station}&sound=muted&awake=no").status == 200
+        assert client.get("/v1/kitchen/changes?display=der").status == 200
+        assert client.get("/v1/kitchen/changes").status == 200  # counts for nobody
+    assert panel.get(DEVICES + "?per_page=100", **{"If-None-Match": tag}).status == 200
+    assert row()["displays"] == [
+        {"display": "der", "present": True, "stations": [], "sound": "on", "awake": True},
+        {"display": "izq", "present": True, "stations": [station], "sound": "muted", "awake": False}]
+    wait_until(lambda: not any(one["present"] for one in row()["displays"]), row)
+    assert [one["display"] for one in row()["displays"]] == ["der", "izq"]
+    assert [one["display"] for one in panel.delete(f"{DEVICES}/{made['id']}").data["displays"]] == ["der", "izq"]

@@ -207,3 +207,34 @@ def test_a_dish_that_is_sold_out_here_is_hidden_there_for_as_long(both):
     pair.settle()
     shown()
     assert not pair.differences()
+
+
+def test_what_a_station_prepares_is_the_boxs_own(both):
+    """The cloud's menu has no word for it: reading it wakes no display for nothing, moves no dish to another station, and
+    leaves what the kitchen has said of its stations."""
+    pair, box, cloud = both
+    here = product_of(box, "Ceviche clásico")
+    with contextlib.closing(pair.box.client(pair.box.make_key(scopes="kitchen:read,kitchen:write,admin:write,menu:read")["key"])) as panel:
+        station = next(row for row in panel.get("/v1/kitchen/stations").data if row["id"] == here["kitchen_id"])
+        order = box.add(box.place(), {"product_id": here["id"], "variant_id": here["variants"][0]["id"], "quantity": 1,
+                                      "variant_price": 5})
+        assert panel.patch(f"/v1/kitchen/stations/{station['id']}", {"prepares": False}).status == 200
+        pair.settle()
+        cursor = panel.get("/v1/kitchen/tickets").headers["x-event-cursor"]
+        theirs = product_of(cloud, "Ceviche clásico")
+        assert cloud.patch(f"/v1/menu/products/{theirs['id']}", {"description": "Del cloud"}).status == 200
+        refresh(pair)
+
+        def taken():
+            assert product_of(box, "Ceviche clásico")["description"] == "Del cloud"
+        pair.eventually(taken)
+        refresh(pair)
+        pair.settle()
+        assert product_of(box, "Ceviche clásico")["kitchen_id"] == here["kitchen_id"]
+        assert next(row for row in panel.get("/v1/kitchen/stations").data if row["id"] == station["id"])["prepares"] is False
+        told = panel.get(f"/v1/kitchen/changes?after={cursor}").json["data"]
+        assert [row for row in told if row["order_id"] == order["id"] and row["state"] != "closed"] == []
+        after = panel.get("/v1/kitchen/tickets").headers["x-event-cursor"]
+        assert panel.patch(f"/v1/kitchen/stations/{station['id']}", {"prepares": True}).status == 200
+        (row,) = panel.get(f"/v1/kitchen/changes?after={after}").json["data"]
+        assert (row["order_id"], row["state"], row["lines"][0]["waits"]) == (order["id"], "open", True)

@@ -229,6 +229,77 @@ def test_a_full_disk_does_not_keep_the_server_from_starting(disk, box):
     assert box.stop() == 0
 
 
+def test_the_kitchen_marks_until_the_disk_is_full_and_a_refused_mark_is_not_half_made(disk, box):
+    key = box.make_key(scopes="all,admin:read,admin:write")["key"]
+    box.start()
+    tickets = "/v1/kitchen/tickets"
+    with contextlib.closing(box.client(key)) as client:
+        def order_of(lines):
+            order = client.place()
+            for begin in range(0, lines, 200):
+                order = client.add(order, *[{"product_name": f"Plato {begin + n}", "quantity": 1, "variant_price": 10} for n in range(200)])
+            return order
+
+        def mark(order, line, retry=None):
+            return client.post(f"{tickets}/{order['id']}/done", {"line_ids": [order["combos"][line]["id"]]},
+                               {"Idempotency-Key": retry or str(uuid.uuid4())})
+
+        def shown(order):
+            rows = client.get(f"{tickets}?per_page=100&filter[state]=open,ready").data
+            return next(row for row in rows if row["order_id"] == order["id"])
+
+        dish = next(p for c in client.get("/v1/menu").data["categories"] for p in c["products"] if p["available"])
+        station = client.get("/v1/kitchen/stations").data[0]
+        order = order_of(400)
+        assert mark(order, 0).status == 200
+
+        # -- orders and what the kitchen does with them alone
+        disk.leave((ORDERS_ONLY - 1) * MIB)
+        wait_for_state(client, "orders and payments alone")
+        assert mark(order, 1).status == 200
+        refused(client.put(f"/v1/menu/products/{dish['id']}/sold-out", {"until": None}), "only orders and payments")
+        refused(client.patch(f"/v1/kitchen/stations/{station['id']}", {"prepares": False}), "only orders and payments")
+        refused(client.post("/box/devices/codes", {"role": "kitchen", "name": "x"}), "only orders and payments")
+
+        # -- nothing left
+        done, answer, retry = 2, None, None
+        for line in range(2, 399):
+            disk.leave(0)
+            retry = str(uuid.uuid4())
+            answer = mark(order, line, retry)
+            if answer.status != 200:
+                break
+            done += 1
+        refused(answer, "full")
+        found = shown(order)
+        assert [row["done_at"] is not None for row in found["lines"]] == [True] * done + [False] * (400 - done)
+        events = [row for row in read_events(client) if row["subject"]["id"] == order["id"] and row["event_type"] == "TICKET_UPDATED"]
+        assert len(events) == done, "no event of a mark that was refused"
+        assert client.get("/v1/kitchen/changes").status == 200
+        assert found["revision"] == client.get(f"/v1/orders/{order['id']}").data["version"] + done
+        assert client.get(f"/v1/menu/products/{dish['id']}").data["sold_out"] is None
+
+        # -- space again: the same request is carried out, once
+        disk.filler.unlink()
+        wait_until(lambda: mark(order, done, retry).status == 200, lambda: disk_state(client))
+        again = mark(order, done, retry)
+        assert again.headers["idempotency-replayed"] == "true" and again.data["revision"] == found["revision"] + 1
+        wait_until(lambda: client.put(f"/v1/menu/products/{dish['id']}/sold-out", {"until": None}).status == 200,
+                   lambda: disk_state(client))
+        assert shown(order)["lines"][done]["done_at"]
+    assert box.stop() == 0
+    assert box.value("PRAGMA integrity_check") == "ok"
+
+
+def read_events(client):
+    rows, after = [], None
+    while True:
+        page = client.get("/v1/events?per_page=100" + (f"&after={after}" if after else "")).json
+        if not page["data"]:
+            return rows
+        rows, after = rows + page["data"], page["next"]
+
+
 def place_one(client, placed):
     answer = client.post("/v1/orders", {"service_type": "ONSITE"}, {"Idempotency-Key": str(uuid.uuid4())})
     if answer.status == 503:

@@ -61,6 +61,8 @@ class Names:
         text = re.sub(rf'"event_id":"({UUID})"', lambda m: f'"event_id":"{self.number("event", m[1])}"', text)
         text = re.sub(r"cmd_(?:live|test)_[0-9A-Za-z]{38}", lambda m: self.number("key", m[0]), text)
         text = re.sub(r'"(code|request)":"([0-9A-Za-z]{22})"', lambda m: f'"{m[1]}":"{self.number(m[1], m[2])}"', text)
+        text = re.sub(r"//127\.0\.0\.1:\d{5}/(\w+)#c=([0-9A-Za-z]{22})",
+                      lambda m: f"//127.0.0.1:{{port}}/{m[1]}#c={self.number('code', m[2])}", text)
         text = re.sub(r'"number":"(\d{6})"', lambda m: f'"number":"{self.number("number", m[1])}"', text)
         text = re.sub(r"devices/requests/(\d{6})", lambda m: f"devices/requests/{self.number('number', m[1])}", text)
         text = re.sub(r'"key_prefix":"(cmd_\w+?_)\w{3}"', r'"key_prefix":"\1{xxx}"', text)
@@ -82,6 +84,7 @@ class Names:
         text = self.text(text)
         sized = re.sub(r'"(cursor|next|oldest_cursor)":"([0-9a-z]+)\.(\w+)"',
                        lambda m: f'"{m[1]}":"{self.cursor(m[2], m[3])}"', text)
+        sized = re.sub(r'"svg":"<svg .*?</svg>"', '"svg":"{svg}"', sized)
         sized = re.sub(r'"currently_open":(true|false)', '"currently_open":{open}', sized)
         sized = re.sub(r'("(?:rows|disk|clock)":\{"ok":true,"state":)"[^"]*"', r'\1"{state}"', sized)
         sized = re.sub(r"\b([Ww])ait (\d+) (s\b|seconds?)", r"\1ait {seconds} \3", sized)

@@ -219,6 +219,13 @@ def devices(r):
     r.ask("devices: accept what is no number", "POST", accept, {"number": "48291"})
     r.ask("devices: accept a panel without being one", "POST", accept, {"number": "000000", "role": "panel", "name": "x"})
     r.ask("devices: those that are in", "GET", "/box/devices")
+    codes = "/box/devices/codes"
+    shown = r.ask("devices: a code", "POST", codes, {"role": "kitchen", "name": "Horno"}, "Idempotency-Key: once")
+    r.ask("devices: the same request again", "POST", codes, {"role": "kitchen", "name": "Horno"}, "Idempotency-Key: once")
+    r.ask("devices: who has read it", "POST", "/auth/pair", {"code": shown.data["uri"].partition("#c=")[2]}, who="nobody")
+    r.ask("devices: a code for a panel, of no panel", "POST", codes, {"role": "panel", "name": "x"})
+    r.ask("devices: a code without anything", "POST", codes, {})
+    r.ask("devices: a code with what it cannot have", "POST", codes, {"role": "cook", "name": "", "scopes": [], "allowed_cidrs": []})
     r.ask("devices: those that are in, by what is none", "GET", "/box/devices?sort=role")
     r.ask("devices: a role's scopes are its own", "PATCH", f"{KEYS}/{made.data['id']}", {"scopes": ["menu:read"]})
     r.ask("devices: shut out", "DELETE", f"/box/devices/{made.data['id']}")

@@ -12,6 +12,7 @@ def walk(r):
     lists(r, order)
     changes(r)
     settings(r)
+    stations(r)
 
 
 def marks(r):
@@ -73,3 +74,21 @@ def settings(r):
     r.ask("settings: change", "PATCH", at, {"lead_minutes": 30, "thresholds": {"TABLE": {"late_minutes": 20}}})
     r.ask("settings: out of range", "PATCH", at, {"lead_minutes": 1441, "thresholds": {"TABLE": {"warn_minutes": 20}}})
     r.ask("settings: nothing", "PATCH", at, {})
+
+
+def stations(r):
+    at = "/v1/kitchen/stations"
+    made = r.ask("stations: add", "POST", at, {"name": "Horno"}).data
+    for title, body in [
+            ("add a counter", {"name": "Barra de bar", "prepares": False, "position": 0}), ("the same name", {"name": "HORNO"}),
+            ("all wrong", {"name": "", "prepares": "no", "position": -1, "id": NOBODY})]:
+        r.ask(f"stations: {title}", "POST", at, body)
+    one = f"{at}/{made['id']}"
+    for title, body in [
+            ("change", {"prepares": False, "position": 9}), ("unchanged", {"prepares": False}), ("what was read", made),
+            ("no name", {"name": None}), ("a name of another", {"name": "barra de bar"}), ("nothing", {}),
+            ("another id", {"id": NOBODY, "name": "Horno"})]:
+        r.ask(f"stations: {title}", "PATCH", one, body)
+    r.ask("stations: one that is none", "PATCH", f"{at}/{NOBODY}", {"name": "x"})
+    r.ask("stations: a screen's", "PATCH", one, {"name": "x"}, who="screen")
+    r.ask("stations: add one, of a screen", "POST", at, {"name": "x"}, who="screen")

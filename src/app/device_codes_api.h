@@ -1,0 +1,14 @@
+#pragma once
+
+// POST /box/devices/codes (contract section 22): a pairing code as a QR code, which the panel shows
+// to the camera of a device.
+
+#include <span>
+
+#include "http/route.h"
+
+namespace comanda::app {
+
+std::span<const http::Route> DeviceCodeRoutes();
+
+}  // namespace comanda::app
