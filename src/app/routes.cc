@@ -20,6 +20,7 @@
 #include "reports/api.h"
 #include "users/api.h"
 #include "web/api.h"
+#include "web/kitchen_page.h"
 #include "webhooks/api.h"
 
 namespace comanda::app {
@@ -35,7 +36,7 @@ std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
       web::Routes(),        ImportRoutes(),
       ResumeRoutes(),       keys::PairingRoutes(),
       keys::DeviceRoutes(), PageRoutes(),
-      kitchen::Routes(),
+      kitchen::Routes(),    web::KitchenPageRoutes(),
   };
   // The sandbox has no counterpart in the cloud, and asks no delivery app.
   if (mode == auth::Mode::kTest) {

@@ -26,6 +26,15 @@ std::string_view TryingJs();
 // The programs of /docs/programs.
 std::string_view TillPy();
 std::string_view OfflineTillKt();
+// The kitchen display: script and style are bundled from TypeScript and Preact when the program is
+// built.
+std::string_view KitchenHtml();
+std::string_view KitchenJs();
+std::string_view KitchenCss();
+std::string_view KitchenManifest();
+std::string_view WorkerJs();
+// The name mark, also the icon of each page.
+std::string_view MarkSvg();
 // For web/pages.cc; with placeholders.
 std::string_view PagesCss();
 std::string_view HomeHtml();
