@@ -203,6 +203,7 @@ class TruthBar extends Component<{ screen: Screen }> {
     const isCloudTroubled = /^(offline|stopped|paused)/.test(sync);
     return (
       <header class={'truth' + (silent ? ' silent' : '')}>
+        <h1 class="unseen">{texts.kitchen}</h1>
         <div class="bar">
           <p class="state" role="status">
             {silent ? <strong class="no-answer">{fill(texts.noAnswer, { s: silent })}</strong> : (

@@ -5,6 +5,18 @@ import type { ListedTicket, Ticket, TicketLine } from 'api';
 
 const HOUR_MS = 3600000;
 
+// The same few instants are asked for at each drawing.
+const parsed = new Map<string, number>();
+
+function instant(text: string): number {
+  let at = parsed.get(text);
+  if (at === undefined) {
+    if (parsed.size > 10000) parsed.clear();
+    parsed.set(text, at = Date.parse(text));
+  }
+  return at;
+}
+
 export interface Rules {
   leadMinutes: number;
   thresholds: { [service: string]: { warn_minutes: number; late_minutes: number } };
@@ -46,12 +58,12 @@ export class Tickets {
 
 // When a line is to be begun, and from when its age counts.
 export function beginsAt(ticket: Ticket, line: TicketLine, rules: Rules): number {
-  const added = Date.parse(line.added_at);
-  return ticket.scheduled_for ? Math.max(added, Date.parse(ticket.scheduled_for) - rules.leadMinutes * 60000) : added;
+  const added = instant(line.added_at);
+  return ticket.scheduled_for ? Math.max(added, instant(ticket.scheduled_for) - rules.leadMinutes * 60000) : added;
 }
 
 export function waits(ticket: Ticket, line: TicketLine, now: number): boolean {
-  const from = Math.max(Date.parse(line.added_at), ticket.scheduled_for ? Date.parse(ticket.scheduled_for) : 0);
+  const from = Math.max(instant(line.added_at), ticket.scheduled_for ? instant(ticket.scheduled_for) : 0);
   return line.waits && now < from + 12 * HOUR_MS;
 }
 
@@ -62,15 +74,15 @@ export function stateAt(ticket: Ticket, now: number, rules: Rules): string {
     case 'later':
     case 'open':
       if (!isWaiting) return 'closed';
-      return ticket.scheduled_for && Date.parse(ticket.scheduled_for) - now > rules.leadMinutes * 60000 ? 'later' : 'open';
+      return ticket.scheduled_for && instant(ticket.scheduled_for) - now > rules.leadMinutes * 60000 ? 'later' : 'open';
     case 'ready': {
-      const last = Math.max(0, ...ticket.lines.map((line) => line.done_at ? Date.parse(line.done_at) : 0));
+      const last = Math.max(0, ...ticket.lines.map((line) => line.done_at ? instant(line.done_at) : 0));
       // Where the till has moved the order, no ticket says when: the next list does.
       return last > 0 && now >= last + HOUR_MS && ticket.out_at === null && ticket.lines.every((line) => line.done_at || line.canceled_at)
         ? 'closed' : 'ready';
     }
     case 'cancelled':
-      return ticket.canceled_at && now >= Date.parse(ticket.canceled_at) + HOUR_MS ? 'closed' : 'cancelled';
+      return ticket.canceled_at && now >= instant(ticket.canceled_at) + HOUR_MS ? 'closed' : 'cancelled';
     default:
       return ticket.state;
   }
@@ -159,7 +171,7 @@ export function cardOf(ticket: Ticket, stations: string[], touched: Touched, now
     round.lines.push({ line, look });
     if (look === 'waits') since = Math.min(since, beginsAt(ticket, line, rules));
   }
-  if (since === Infinity) since = Date.parse(ticket.opened_at);
+  if (since === Infinity) since = instant(ticket.opened_at);
   const rush = touched.rush[ticket.order_id];
   const kind = state === 'open' || state === 'cancelled' || state === 'ready' ? state : 'other';
   return { ticket, kind, rounds, done, elsewhere: elsewhereOf(ticket, stations, touched, now, rules), since,
