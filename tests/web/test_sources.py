@@ -81,6 +81,12 @@ def test_no_page_makes_markup_of_text():
     assert found == []
 
 
+def test_dark_is_the_same_by_setting_and_by_device():
+    def dark(*names):
+        return [token for name in names for token in re.findall(r"--[a-z-]+: [^;]+;", (WEB / "shared" / name).read_text().split("dark")[-1])]
+    assert len(dark("themes.css")) > 15 and dark("themes.css") == dark("tokens.css", "states.css")
+
+
 # The bundle
 
 @pytest.fixture(scope="module")
