@@ -1,6 +1,6 @@
 # Writes the source that holds files of a room, declared in src/<room>/embedded.h:
 #   cmake -DROOM=web "-DFILES=DocsHtml=docs.html DocsJs=docs.js" "-DMIGRATIONS=0001_x.sql" -DOUTPUT=FILE.cc -P scripts/embed.cmake
-# Each file becomes a function that returns its text, and a function <Function>Gzip that returns it compressed, as
+# "Function=a.css+b.css" joins files. A file "made:NAME" is beside OUTPUT: an earlier step of the build has made it, and it is embedded as it is. Each file becomes a function that returns its text, and a function <Function>Gzip that returns it compressed, as
 # it is stored. The files of MIGRATIONS, in migrations/ of the room or a folder of it, become Migrations(), in the order of their
 # names.
 get_filename_component(folder "${CMAKE_CURRENT_LIST_DIR}/../src/${ROOM}" ABSOLUTE)
@@ -9,13 +9,21 @@ get_filename_component(folder "${CMAKE_CURRENT_LIST_DIR}/../src/${ROOM}" ABSOLUT
 # are removed, which cannot occur inside of strings. From scripts and style sheets, indentation and lines that are comments;
 # not from a script with texts of several lines (String.raw), which have both.
 function(bytes name file)
-  if(file MATCHES "[.]json$")
+  if(file MATCHES "^made:(.*)$")
+    get_filename_component(made "${OUTPUT}" DIRECTORY)
+    set(file "${made}/${CMAKE_MATCH_1}")
+  elseif(file MATCHES "[.]json$")
     file(READ "${file}" text)
     string(REGEX REPLACE "\n *" "" text "${text}")
     file(WRITE "${OUTPUT}.json" "${text}")
     set(file "${OUTPUT}.json")
   elseif(file MATCHES "[.](js|css)$")
-    file(READ "${file}" text)
+    set(text "")
+    string(REPLACE "+" ";" parts "${file}")
+    foreach(part IN LISTS parts)
+      file(READ "${part}" part_text)
+      string(APPEND text "${part_text}")
+    endforeach()
     if(NOT text MATCHES "String[.]raw")
       string(REGEX REPLACE "\n *(//[^\n]*|/[*][^\n]*[*]/)?" "\n" text "${text}")
       string(REGEX REPLACE "\n\n+" "\n" text "${text}")
@@ -37,12 +45,16 @@ string(APPEND source "namespace comanda::${ROOM} {\nnamespace {\n\n")
 set(functions "")
 separate_arguments(FILES)
 foreach(entry IN LISTS FILES)
-  if(NOT entry MATCHES "^([A-Za-z]+)=([A-Za-z0-9_./]+)$")
+  if(NOT entry MATCHES "^([A-Za-z]+)=(made:)?([A-Za-z0-9_./+]+)$")
     message(FATAL_ERROR "${entry} must be Function=file")
   endif()
   set(function "${CMAKE_MATCH_1}")
-  set(file "${CMAKE_MATCH_2}")
-  bytes(k${function} "${folder}/${file}")
+  if(CMAKE_MATCH_2)
+    set(file "made:${CMAKE_MATCH_3}")
+  else()
+    string(REPLACE "+" "+${folder}/" file "${folder}/${CMAKE_MATCH_3}")
+  endif()
+  bytes(k${function} "${file}")
   string(APPEND functions "std::string_view ${function}() { return Text<k${function}>(); }\n"
     "std::string_view ${function}Gzip() { return Bytes<k${function}>(); }\n\n")
 endforeach()

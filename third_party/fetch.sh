@@ -235,7 +235,7 @@ try_pool() {
 
 download() {
   if [ "$1" = sqlite ] && [ -n "${COMANDA_SQLITE_FROM_NPM:-}" ]; then
-    sqlite_from_npm
+    from_npm sqlite
     return
   fi
   read_index ||
@@ -267,8 +267,8 @@ download() {
     take_instead "$1" "$(older_version "$1")"
     return
   fi
-  if [ "$1" = sqlite ]; then
-    sqlite_from_npm
+  if [ -n "$(npm_row "$1")" ]; then
+    from_npm "$1"
     return
   fi
   die "$1: neither $recorded nor another revision from $minimum to below $below can be downloaded"
@@ -281,19 +281,24 @@ take_instead() {
   say "$1: the archive does not serve the recorded $recorded; taking $version, which satisfies the minimum $minimum"
 }
 
-# The amalgamation inside the package better-sqlite3, through npm and the registry it is configured for.
-sqlite_from_npm() {
-  command -v npm >/dev/null || die "sqlite: the archive does not serve a version from $minimum on; install npm for the other way"
-  row=$(awk -F '\t' '$1 == "npm" { print $2, $3, $4 }' "$here/lock")
-  npm_version=${row%% *} files=${row#* }
-  say "sqlite: taking the amalgamation of better-sqlite3 $npm_version"
-  (cd "$work" && npm pack "better-sqlite3@$npm_version" >/dev/null 2>"$work/npm.log") || {
+# npm_row NAME: "package version sha256 file" of the npm package that has the same source; empty for most.
+npm_row() { awk -F '\t' -v name="$1" '$1 == "npm" && $2 == name { print $3, $4, $5, $6 }' "$here/lock"; }
+
+# from_npm NAME: through npm and the registry it is configured for. npm is installed only here, where it is needed: on a bare
+# Debian it is 370 packages.
+from_npm() {
+  # shellcheck disable=SC2046 # four words
+  set -- "$1" $(npm_row "$1")
+  say "$1: the archive does not serve a version from $minimum on; taking npm's $2 $3"
+  command -v npm >/dev/null || "$here/../scripts/bootstrap" npm >&2 || die "$1: npm is missing"
+  files="$4 $5"
+  (cd "$work" && npm pack "$2@$3" >/dev/null 2>"$work/npm.log") || {
     tail -n 3 "$work/npm.log" >&2
-    die "sqlite: npm cannot fetch better-sqlite3 $npm_version"
+    die "$1: npm cannot fetch $2 $3"
   }
-  [ "$(sha256_of "$work/${files#* }")" = "${files%% *}" ] || die "${files#* }: sha256 differs from the recorded one, refusing it"
-  mv "$work/${files#* }" "$downloads/"
-  version=better-sqlite3-$npm_version
+  [ "$(sha256_of "$work/$5")" = "$4" ] || die "$5: sha256 differs from the recorded one, refusing it"
+  mv "$work/$5" "$downloads/"
+  version=$2-$3
   printf '%s\n%s\n' "$version" "$files" >"$instead"
 }
 

@@ -21,6 +21,7 @@
 #include "reports/api.h"
 #include "users/api.h"
 #include "web/api.h"
+#include "web/kitchen_page.h"
 #include "webhooks/api.h"
 
 namespace comanda::app {
@@ -37,7 +38,7 @@ std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
       ResumeRoutes(),       keys::PairingRoutes(),
       keys::DeviceRoutes(), PageRoutes(),
       kitchen::Routes(),    kitchen::StationRoutes(),
-      DeviceCodeRoutes(),
+      DeviceCodeRoutes(),   web::KitchenPageRoutes(),
   };
   // The sandbox has no counterpart in the cloud, and asks no delivery app.
   if (mode == auth::Mode::kTest) {

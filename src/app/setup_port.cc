@@ -23,7 +23,9 @@ std::string HostName(std::string_view header) {
 wire::Response Answer(const wire::Request& request, const std::string& address,
                       const AuthorityPem& authority_pem) {
   if (request.method == wire::Method::kGet || request.method == wire::Method::kHead) {
-    if (request.path == "/setup") return SetupPageAnswer(authority_pem(), address);
+    if (request.path == "/setup") {
+      return SetupPageAnswer(authority_pem(), address, request.Joined("Accept-Language"));
+    }
     if (request.path == "/ca.crt") return AuthorityAnswer(authority_pem());
     if (request.path == "/ca.mobileconfig") return AppleProfileAnswer(authority_pem());
   }

@@ -31,6 +31,7 @@ http::Response PageAnswer(web::HtmlPage page) {
   response.body = std::move(page.body);
   response.headers.emplace_back("Content-Security-Policy", std::move(page.policy));
   response.headers.emplace_back("Referrer-Policy", "no-referrer");
+  response.headers.emplace_back("Vary", "Accept-Language");
   return response;
 }
 
@@ -71,17 +72,17 @@ http::Response GetHome(http::Context& context) {
   const std::vector<http::Readiness> checks = context.site().readiness();
   const bool is_well = std::ranges::all_of(checks, &http::Readiness::ok);
   const bool is_live = context.site().mode == auth::Mode::kLive;
-  return PageAnswer(web::HomePage(
-      {.name = ops::LocalName(),
-       .state = is_well ? "It is well." : "It is not well: /readyz says what is wrong.",
-       .version = std::string(kVersion),
-       .environment =
-           is_live ? "the restaurant's own data" : "the sandbox, where nothing counts"}));
+  return PageAnswer(web::HomePage({.name = ops::LocalName(),
+                                   .is_well = is_well,
+                                   .is_live = is_live,
+                                   .version = std::string(kVersion)},
+                                  web::LanguageOf(context.request().Joined("Accept-Language"))));
 }
 
 http::Response GetSetup(http::Context& context) {
   context.query().AllowOnly({});
-  return SetupPageAnswer(context.site().authority_pem(), AddressOf(context));
+  return SetupPageAnswer(context.site().authority_pem(), AddressOf(context),
+                         context.request().Joined("Accept-Language"));
 }
 
 http::Response GetAuthority(http::Context& context) {
@@ -103,13 +104,14 @@ constexpr std::array kRoutes = {
 
 }  // namespace
 
-http::Response SetupPageAnswer(const std::string& authority_pem, const std::string& address) {
+http::Response SetupPageAnswer(const std::string& authority_pem, const std::string& address,
+                               std::string_view accept_language) {
   web::Setup setup{.name = ops::LocalName(),
                    .address = address,
                    .local_name = Concat({"https://", ops::LocalName(), PortPart(address)}),
                    .trust = std::nullopt};
   if (!authority_pem.empty()) setup.trust = FactsOf(authority_pem, address);
-  return PageAnswer(web::SetupPage(setup));
+  return PageAnswer(web::SetupPage(setup, web::LanguageOf(accept_language)));
 }
 
 http::Response AuthorityAnswer(const std::string& authority_pem) {

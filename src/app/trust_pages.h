@@ -14,7 +14,8 @@ namespace comanda::app {
 
 // `authority_pem`: the root that devices install; empty where the owner's certificate is served.
 // `address`: "https://HOST:PORT" by which the client reaches the box.
-http::Response SetupPageAnswer(const std::string& authority_pem, const std::string& address);
+http::Response SetupPageAnswer(const std::string& authority_pem, const std::string& address,
+                               std::string_view accept_language);
 // Both throw Refusal not_found where there is no authority to install.
 http::Response AuthorityAnswer(const std::string& authority_pem);
 http::Response AppleProfileAnswer(const std::string& authority_pem);

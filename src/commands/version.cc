@@ -40,7 +40,7 @@ int Version(Words words) {
         Row("mbedtls", crypto::LibraryVersion()) + Row("libcurl", net::LibraryVersion()) +
         Row("c-ares", net::ResolverVersion()) + Row("cctz", COMANDA_CCTZ_VERSION) +
         Row("libdeflate", GzipVersion()) + Row("libsodium", crypto::SodiumVersion()) +
-        Row("qrcodegen", COMANDA_QRCODEGEN_VERSION));
+        Row("preact", COMANDA_PREACT_VERSION) + Row("qrcodegen", COMANDA_QRCODEGEN_VERSION));
   return kExitDone;
 }
 

@@ -2,55 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "base/check.h"
 #include "base/concat.h"
-#include "base/gzip.h"
 #include "base/problem.h"
-#include "crypto/hash.h"
 #include "http/context.h"
 #include "json/reader.h"
 #include "web/embedded.h"
+#include "web/file.h"
 #include "web/reference.h"
 
 namespace comanda::web {
 namespace {
-
-// A hash of a script or style sheet, as in an attribute `integrity`. Quoted, it is a source of a
-// Content-Security-Policy that permits exactly this text.
-std::string IntegrityOf(std::string_view text) {
-  return "sha256-" + crypto::Base64(crypto::Sha256(text));
-}
-
-void Fill(std::string& page, std::string_view mark, std::string_view text) {
-  const size_t at = page.find(mark);
-  CHECK(at != std::string::npos, "the page has a place for what is filled in");
-  page.replace(at, mark.size(), text);
-}
-
-// Shared by all answers instead of copied, so that clients that request it and read slowly do not
-// exhaust the memory.
-using Shared = std::shared_ptr<const std::string>;
-
-Shared Share(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
-
-// A file of the page, made at the first request.
-struct File {
-  explicit File(std::string text)
-      : body(Share(std::move(text))),
-        gzip(Share(GzipSmallest(*body))),
-        etag(http::BodyTag(*gzip)),
-        integrity(IntegrityOf(*body)) {}
-
-  Shared body;
-  Shared gzip;
-  std::string etag;
-  std::string integrity;
-};
 
 const File& Tools() {
   static const File kTools(Concat({ProgramsJs(), ReceiversJs(), TryingJs()}));
@@ -71,18 +36,8 @@ const File& Docs() {
   return kDocs;
 }
 
-http::Response Answer(http::Context& ctx, const File& file, std::string_view content_type) {
-  ctx.query().AllowOnly({});
-  if (ctx.HasMatch(file.etag)) return http::NotModified(file.etag);
-  http::Response response;
-  response.gzipped = ctx.PrefersGzip();
-  response.shared_body = response.gzipped ? file.gzip : file.body;
-  response.content_type = content_type;
-  response.etag = file.etag;
-  return response;
-}
-
 http::Response GetDocs(http::Context& ctx) {
+  ctx.query().AllowOnly({});
   static const std::string kPolicy = Concat(
       {"default-src 'none'; style-src '", IntegrityOf(DocsCss()), "'; script-src '",
        IntegrityOf(DocsJs()), "' '", Tools().integrity,
@@ -94,11 +49,13 @@ http::Response GetDocs(http::Context& ctx) {
 }
 
 http::Response GetTools(http::Context& ctx) {
+  ctx.query().AllowOnly({});
   return Answer(ctx, Tools(), "text/javascript; charset=utf-8");
 }
 
 // The tills to start from, as the package has them.
 http::Response GetProgram(http::Context& ctx) {
+  ctx.query().AllowOnly({});
   static const File kTillPy{std::string(TillPy())};
   static const File kOfflineTillKt{std::string(OfflineTillKt())};
   const std::string_view name = ctx.parameter("file");

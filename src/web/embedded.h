@@ -26,11 +26,28 @@ std::string_view TryingJs();
 // The programs of /docs/programs.
 std::string_view TillPy();
 std::string_view OfflineTillKt();
+// The kitchen display: script and style are bundled from TypeScript and Preact when the program is
+// built.
+std::string_view KitchenHtml();
+std::string_view KitchenJs();
+std::string_view KitchenCss();
+std::string_view KitchenManifest();
+std::string_view WorkerJs();
+// The name mark, also the icon of each page.
+std::string_view MarkSvg();
 // For web/pages.cc; with placeholders.
 std::string_view PagesCss();
-std::string_view HomeHtml();
-std::string_view SetupHtml();
-std::string_view SetupTrustHtml();
-std::string_view SetupOwnerHtml();
+std::string_view HomeEnHtml();
+std::string_view HomeEsHtml();
+std::string_view HomePtHtml();
+std::string_view SetupEnHtml();
+std::string_view SetupEsHtml();
+std::string_view SetupPtHtml();
+std::string_view SetupTrustEnHtml();
+std::string_view SetupTrustEsHtml();
+std::string_view SetupTrustPtHtml();
+std::string_view SetupOwnerEnHtml();
+std::string_view SetupOwnerEsHtml();
+std::string_view SetupOwnerPtHtml();
 
 }  // namespace comanda::web

@@ -1,5 +1,7 @@
 #include "web/pages.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 #include <utility>
 
@@ -38,8 +40,57 @@ std::string Filled(std::string_view page, std::initializer_list<Value> values) {
 }
 
 std::string Policy() {
-  return "default-src 'none'; style-src 'sha256-" + crypto::Base64(crypto::Sha256(PagesCss())) +
+  return "default-src 'none'; img-src data:; style-src 'sha256-" +
+         crypto::Base64(crypto::Sha256(PagesCss())) +
          "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+}
+
+// The mark as an image in the page's own text.
+std::string Icon() {
+  const std::string_view mark = MarkSvg();
+  return "data:image/svg+xml;base64," +
+         crypto::Base64({reinterpret_cast<const uint8_t*>(mark.data()), mark.size()});
+}
+
+struct Texts {
+  std::string_view home, setup, trust, owner;
+  std::string_view well, unwell, live, sandbox;
+};
+
+const Texts& TextsOf(Language language) {
+  static const Texts kEnglish = {HomeEnHtml(),
+                                 SetupEnHtml(),
+                                 SetupTrustEnHtml(),
+                                 SetupOwnerEnHtml(),
+                                 "It is well.",
+                                 "It is not well: /readyz says what is wrong.",
+                                 "the restaurant's own data",
+                                 "the sandbox, where nothing counts"};
+  static const Texts kSpanish = {HomeEsHtml(),
+                                 SetupEsHtml(),
+                                 SetupTrustEsHtml(),
+                                 SetupOwnerEsHtml(),
+                                 "Todo está bien.",
+                                 "Algo no está bien: /readyz dice qué.",
+                                 "los datos del restaurante",
+                                 "el entorno de pruebas, donde nada cuenta"};
+  static const Texts kPortuguese = {HomePtHtml(),
+                                    SetupPtHtml(),
+                                    SetupTrustPtHtml(),
+                                    SetupOwnerPtHtml(),
+                                    "Tudo está bem.",
+                                    "Algo não está bem: /readyz diz o quê.",
+                                    "os dados do restaurante",
+                                    "o ambiente de testes, onde nada conta"};
+  switch (language) {
+    case Language::kEnglish:
+      return kEnglish;
+    case Language::kSpanish:
+      return kSpanish;
+    case Language::kPortuguese:
+      return kPortuguese;
+  }
+  return kEnglish;
 }
 
 // A UUID (version 8, RFC 9562) of 32 hexadecimal digits.
@@ -52,29 +103,51 @@ std::string UuidOf(std::string hex) {
 
 }  // namespace
 
-HtmlPage HomePage(const Home& home) {
-  return {.body = Filled(HomeHtml(), {{"name", HtmlEscaped(home.name)},
-                                      {"state", HtmlEscaped(home.state)},
-                                      {"version", HtmlEscaped(home.version)},
-                                      {"environment", HtmlEscaped(home.environment)},
-                                      {"style", std::string(PagesCss())}}),
+Language LanguageOf(std::string_view accept_language) {
+  while (!accept_language.empty()) {
+    const size_t end = std::min(accept_language.find(','), accept_language.size());
+    std::string_view range = accept_language.substr(0, end);
+    accept_language.remove_prefix(std::min(end + 1, accept_language.size()));
+    while (range.starts_with(' ')) range.remove_prefix(1);
+    const std::string primary = AsciiLower(range.substr(0, range.find_first_of("-; ")));
+    if (primary == "en") return Language::kEnglish;
+    if (primary == "es") return Language::kSpanish;
+    if (primary == "pt") return Language::kPortuguese;
+  }
+  return Language::kEnglish;
+}
+
+HtmlPage HomePage(const Home& home, Language language) {
+  const Texts& texts = TextsOf(language);
+  return {.body = Filled(texts.home,
+                         {{"name", HtmlEscaped(home.name)},
+                          {"kind", home.is_well ? "well" : "unwell"},
+                          {"state", std::string(home.is_well ? texts.well : texts.unwell)},
+                          {"version", HtmlEscaped(home.version)},
+                          {"environment", std::string(home.is_live ? texts.live : texts.sandbox)},
+                          {"mark", std::string(MarkSvg())},
+                          {"icon", Icon()},
+                          {"style", std::string(PagesCss())}}),
           .policy = Policy()};
 }
 
-HtmlPage SetupPage(const Setup& setup) {
+HtmlPage SetupPage(const Setup& setup, Language language) {
+  const Texts& texts = TextsOf(language);
   const std::string address = HtmlEscaped(setup.address);
-  std::string trust(SetupOwnerHtml());
+  std::string trust(texts.owner);
   if (setup.trust) {
-    trust = Filled(SetupTrustHtml(), {{"words", HtmlEscaped(setup.trust->words)},
-                                      {"fingerprint", HtmlEscaped(setup.trust->fingerprint_sha256)},
-                                      {"pin", HtmlEscaped(setup.trust->pin)},
-                                      {"qr", setup.trust->qr_svg},
-                                      {"address", address},
-                                      {"local_name", HtmlEscaped(setup.local_name)}});
+    trust = Filled(texts.trust, {{"words", HtmlEscaped(setup.trust->words)},
+                                 {"fingerprint", HtmlEscaped(setup.trust->fingerprint_sha256)},
+                                 {"pin", HtmlEscaped(setup.trust->pin)},
+                                 {"qr", setup.trust->qr_svg},
+                                 {"address", address},
+                                 {"local_name", HtmlEscaped(setup.local_name)}});
   }
-  return {.body = Filled(SetupHtml(), {{"name", HtmlEscaped(setup.name)},
+  return {.body = Filled(texts.setup, {{"name", HtmlEscaped(setup.name)},
                                        {"address", address},
                                        {"trust", std::move(trust)},
+                                       {"mark", std::string(MarkSvg())},
+                                       {"icon", Icon()},
                                        {"style", std::string(PagesCss())}}),
           .policy = Policy()};
 }

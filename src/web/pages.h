@@ -1,7 +1,8 @@
 #pragma once
 
-// Pages for people: / says what this box is, /setup how a device learns to trust it. Pure functions
-// of what is known about the box; all texts are escaped. Any thread. No script, no other file.
+// Pages for people: / says what this box is, /setup how a device learns to trust it, in three
+// languages. Pure functions of what is known about the box; all texts are escaped. Any thread. No
+// script, no other file.
 
 #include <optional>
 #include <string>
@@ -15,13 +16,17 @@ struct HtmlPage {
   std::string policy;
 };
 
+enum class Language { kEnglish, kSpanish, kPortuguese };
+// The first that a header Accept-Language names and that the pages have; else English.
+Language LanguageOf(std::string_view accept_language);
+
 struct Home {
-  std::string name;   // of the machine
-  std::string state;  // in words
+  std::string name;  // of the machine
+  bool is_well = true;
+  bool is_live = true;  // else the sandbox
   std::string version;
-  std::string environment;
 };
-HtmlPage HomePage(const Home& home);
+HtmlPage HomePage(const Home& home, Language language);
 
 // The authority that devices install.
 struct TrustFacts {
@@ -36,7 +41,7 @@ struct Setup {
   std::string local_name;           // "https://NAME.local:8443"
   std::optional<TrustFacts> trust;  // nothing: the owner's certificate is served
 };
-HtmlPage SetupPage(const Setup& setup);
+HtmlPage SetupPage(const Setup& setup, Language language);
 
 // A configuration profile of Apple devices that installs the authority. `certificate_base64`: its
 // DER form. The identifiers are derived from its fingerprint, so that installing it again replaces

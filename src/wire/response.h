@@ -16,6 +16,7 @@ namespace comanda::wire {
 enum class Cache : uint8_t {
   kPrivateNoCache,  // "private, no-cache": a client may store it, and must revalidate it each time
   kNoStore,         // "no-store": personal data, keys and errors
+  kImmutable,       // "public, max-age=31536000, immutable": a file whose name changes with it
 };
 
 struct Response {

@@ -60,6 +60,8 @@ std::string_view CacheControl(Cache cache) {
       return "private, no-cache";
     case Cache::kNoStore:
       return "no-store";
+    case Cache::kImmutable:
+      return "public, max-age=31536000, immutable";
   }
   return "no-store";
 }

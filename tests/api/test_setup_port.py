@@ -159,6 +159,25 @@ def test_https_has_the_same_pages_and_one_at_the_root(box):
             assert (part in home.body) == (part != b"{{")
 
 
+@pytest.mark.parametrize("path", ["/", "/setup"])
+def test_pages_for_people_are_in_three_languages_and_say_the_same(box, path):
+    with contextlib.closing(box.client()) as client:
+        def page(language):
+            answer = client.get(path, **{"Accept-Language": language})
+            assert answer.status == 200
+            return answer.body.decode()
+        english, *others = pages = [page(language) for language in ("en-GB,en;q=0.9", "es-PE,en;q=0.8", "pt-BR")]
+        assert [re.search('<html lang="(..)">', each)[1] for each in pages] == ["en", "es", "pt"]
+        assert page("fr,de;q=0.9") == page("") == english and page("fr, ES;q=0.5") == others[0]
+    for each in others:
+        # The same links, commands and headings, in the same order.
+        assert re.findall('href="[^"]*"', each) == re.findall('href="[^"]*"', english)
+        commands = [re.findall("<code>(.*?)</code>", text.replace("\n", " ")) for text in (each, english)]
+        assert commands[0] == commands[1]
+        assert each.count("<h2>") == english.count("<h2>") and each.count("<dt>") == english.count("<dt>")
+        assert "{{" not in each
+
+
 def test_http_on_the_port_of_https_is_told_where_to_go(box):
     for sent, kind in ((head("GET", "/", "Accept: text/html", host="caja.local:8443"), b"text/html"),
                        (head("POST", "/v1/orders", "Authorization: Bearer " + box.key), b"application/problem+json")):

@@ -68,7 +68,7 @@ def style(_):
 
 
 def shell_scripts():
-    patterns = ["scripts/*", "board/setup.sh", "board/*/setup", "systemd/package*/*", "systemd/head-office/*", "third_party/*", "tests/openapi/tools",
+    patterns = ["scripts/*", "board/setup.sh", "board/*/setup", "systemd/package*/*", "systemd/head-office/*", "third_party/*", "tests/openapi/tools", "tests/web/tools",
                 "tests/support/*", ".ci/run"]
     for path in sorted(path for pattern in patterns for path in ROOT.glob(pattern)):
         if path.is_file():
@@ -104,6 +104,11 @@ def sql(_):
 def openapi(options):
     """Other projects' tools on the OpenAPI document."""
     return [build("release"), Pytest(["tests/openapi"], 2, by_file=True, environment=options.part_of_tests())]
+
+
+def web(_):
+    """The pages that are programs: types, rules, and cooks in Chromium."""
+    return [build("release"), Pytest(["tests/web"], 2, by_file=True)]
 
 
 def lan(_):
@@ -221,6 +226,6 @@ def fresh(options):
 
 
 ALL = {function.__name__: function for function in (
-    style, units, api, model, sql, hostile, cloud, head, openapi, lan, apps, fault, power, package, sanitize, races, fuzz, arm64,
+    style, units, api, model, sql, hostile, cloud, head, openapi, web, lan, apps, fault, power, package, sanitize, races, fuzz, arm64,
     planted, fresh, bench, includes, failover, bare_office)}
 QUICK = ["style", "units", "api"]

@@ -1,4 +1,4 @@
-"""A page in Chromium that a test works with as a person does: by clicks and keys, over the DevTools protocol."""
+"""Pages in Chromium that a test works with as a person does: by clicks and keys, over the DevTools protocol."""
 
 import base64
 import contextlib
@@ -17,40 +17,48 @@ from support.waiting import wait_until
 READS, WRITES = 3, 4
 
 
-class DrivenPage:
-    """`chromium`: support.chromium.Chromium, whose home has the authorities that are trusted."""
+class Browser:
+    """A running Chromium, whose pages are used side by side. `chromium`: support.chromium.Chromium, whose home has the authorities
+    that are trusted. `program`: another one than Debian's."""
 
-    def __init__(self, chromium, *flags):
-        self.errors = []  # of scripts and of the content security policy
-        self._events, self._number, self._rest = [], 0, b""
+    def __init__(self, chromium, *flags, program="chromium"):
+        self._number, self._rest, self.pages = 0, b"", {}
         to_child, self._out = os.pipe()
         self._in, from_child = os.pipe()
         ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (to_child, from_child)]
         environment = {**os.environ, "HOME": str(chromium.home), "XDG_CONFIG_HOME": str(chromium.home)}
-        self._process = subprocess.Popen(
-            ["chromium", *FLAGS, *flags, f"--user-data-dir={chromium.home}/driven", "--remote-debugging-pipe", "about:blank"],
+        self.process = subprocess.Popen(
+            [program, *FLAGS, *flags, f"--user-data-dir={chromium.home}/driven", "--remote-debugging-pipe", "about:blank"],
             env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=(READS, WRITES),
             preexec_fn=lambda: (os.dup2(ends[0], READS), os.dup2(ends[1], WRITES)))
         for end in (to_child, from_child, *ends):
             os.close(end)
-        self._session = None
-        target = self("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self(domain + ".enable")
+
+    def close(self):
+        with contextlib.suppress(AssertionError, OSError):
+            self.send(None, "Browser.close")
+        try:
+            self.process.wait(PATIENCE_S / 4)
+        except subprocess.TimeoutExpired:  # those of before 2022 do not end
+            self.process.kill()
+            self.process.wait(PATIENCE_S)
+        os.close(self._out)
+        os.close(self._in)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        with contextlib.suppress(AssertionError, OSError):
-            self._session = None
-            self("Browser.close")
-        self._process.wait(PATIENCE_S)
-        os.close(self._out)
-        os.close(self._in)
+        self.close()
 
-    def _message(self, deadline):
+    def page(self, apart=False):
+        """A new page; `apart` with a storage of its own, as on another tablet."""
+        context = {"browserContextId": self.send(None, "Target.createBrowserContext")["browserContextId"]} if apart else {}
+        target = self.send(None, "Target.createTarget", url="about:blank", **context)["targetId"]
+        return Page(self, target)
+
+    def message(self, deadline):
+        """The next one; events are noted by their page."""
         while b"\0" not in self._rest:
             wait_s = max(0, deadline - time.monotonic())
             assert select.select([self._in], [], [], wait_s)[0], "Chromium does not answer"
@@ -58,9 +66,37 @@ class DrivenPage:
             assert read, "Chromium has ended"
             self._rest += read
         message, self._rest = self._rest.split(b"\0", 1)
-        return json.loads(message)
+        message = json.loads(message)
+        page = self.pages.get(message.get("sessionId"))
+        if page is not None and "method" in message:
+            page.note(message)
+        return message
 
-    def _note(self, event):
+    def send(self, session, method, **parameters):
+        """A command of the protocol; its result."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        deadline = time.monotonic() + PATIENCE_S * 2
+        while True:
+            answer = self.message(deadline)
+            if answer.get("id") == message["id"]:
+                assert "error" not in answer, (method, answer["error"])
+                return answer["result"]
+
+
+class Page:
+    def __init__(self, browser, target):
+        self.errors = []  # of scripts and of the content security policy
+        self.browser, self._target, self._events = browser, target, []
+        self._session = browser.send(None, "Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        browser.pages[self._session] = self
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self(domain + ".enable")
+
+    def note(self, event):
         self._events.append(event)
         if event["method"] == "Runtime.exceptionThrown":
             self.errors.append(event["params"]["exceptionDetails"])
@@ -70,20 +106,11 @@ class DrivenPage:
             self.errors.append(entry)
 
     def __call__(self, method, **parameters):
-        """A command of the protocol; its result."""
-        self._number += 1
-        message = {"id": self._number, "method": method, "params": parameters}
-        if self._session:
-            message["sessionId"] = self._session
-        os.write(self._out, json.dumps(message).encode() + b"\0")
-        deadline = time.monotonic() + PATIENCE_S * 2
-        while True:
-            answer = self._message(deadline)
-            if answer.get("id") == self._number:
-                assert "error" not in answer, (method, answer["error"])
-                return answer["result"]
-            if "method" in answer:
-                self._note(answer)
+        return self.browser.send(self._session, method, **parameters)
+
+    def close(self):
+        del self.browser.pages[self._session]
+        self.browser.send(None, "Target.closeTarget", targetId=self._target)
 
     def open(self, url):
         self._events.clear()
@@ -91,9 +118,7 @@ class DrivenPage:
         assert "errorText" not in result, result
         deadline = time.monotonic() + PATIENCE_S * 2
         while not any(event["method"] == "Page.loadEventFired" for event in self._events):
-            message = self._message(deadline)
-            if "method" in message:
-                self._note(message)
+            self.browser.message(deadline)
 
     def sent(self):
         """[(method, URL)] of the requests since the page was opened."""
@@ -144,3 +169,17 @@ class DrivenPage:
 
     def screenshot(self, file):
         file.write_bytes(base64.b64decode(self("Page.captureScreenshot", format="png")["data"]))
+
+
+class DrivenPage(Page):
+    """The one page of a Chromium of its own."""
+
+    def __init__(self, chromium, *flags, program="chromium"):
+        browser = Browser(chromium, *flags, program=program)
+        super().__init__(browser, browser.send(None, "Target.createTarget", url="about:blank")["targetId"])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.browser.close()

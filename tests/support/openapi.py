@@ -15,7 +15,8 @@ FILE = ROOT / "src/web/openapi.json"
 METHODS = ["get", "post", "put", "patch", "delete"]
 # Headers of HTTP itself; every other one must be documented.
 PLAIN_HEADERS = {"date", "content-type", "content-length", "cache-control", "x-content-type-options", "connection",
-                 "keep-alive", "content-security-policy", "referrer-policy", "vary", "content-encoding", "strict-transport-security"}
+                 "keep-alive", "content-security-policy", "referrer-policy", "permissions-policy", "cross-origin-opener-policy",
+                 "service-worker-allowed", "vary", "content-encoding", "strict-transport-security"}
 
 DOCUMENT = json.loads(FILE.read_text())
 

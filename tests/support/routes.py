@@ -26,7 +26,8 @@ class Route:
     @property
     def path(self):
         """The pattern with an id that no record has."""
-        return re.sub(r"\{\w+\}", SOME_ID, self.pattern.replace("{code}", "not_found").replace("{file}", "till.py"))
+        file = "worker.js" if self.pattern.startswith("/kitchen/") else "till.py"
+        return re.sub(r"\{\w+\}", SOME_ID, self.pattern.replace("{code}", "not_found").replace("{file}", file))
 
     def __str__(self):
         return f"{self.method} {self.pattern}"

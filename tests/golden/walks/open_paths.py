@@ -27,6 +27,13 @@ def walk(r):
         if "etag" in answer.headers:
             for name, tag in (("its tag", answer.etag), ("any tag", "*"), ("another tag", '"x"'), ("no tag", "x")):
                 r.ask(f"{path}: unless it has {name}", "GET", path, None, f"If-None-Match: {tag}", who="nobody")
+    for path in ("/kitchen", "/kitchen/worker.js"):
+        answer = r.ask(f"{path}", "GET", path, who="nobody")
+        r.ask(f"{path}: HEAD", "HEAD", path, who="nobody")
+        r.ask(f"{path}: a parameter", "GET", path + "?x=1", who="nobody")
+        r.ask(f"{path}: unless it has its tag", "GET", path, None, f"If-None-Match: {answer.etag}", who="nobody")
+    r.ask("the kitchen of a station", "GET", "/kitchen?station=a&view=pass", who="nobody")
+    r.ask("no file of the kitchen", "GET", "/kitchen/nothing.js", who="nobody")
     for code in CODES:
         r.ask(f"page of {code}", "GET", f"/problems/{code}", who="nobody")
     r.ask("no program", "GET", "/docs/programs/nothing.py", who="nobody")

@@ -1,0 +1,80 @@
+// What is sold out ("86"): for today or until somebody says so. Found by its name; what is sold out now stands first.
+
+import { Component, h } from 'preact';
+import type { ComponentChildren } from 'preact';
+import type { KitchenModifier, KitchenProduct } from 'api';
+import { fill } from '../shared/texts';
+import { clockTime } from '../shared/time';
+import { Screen } from './screen';
+
+const FOUND_MAX = 40;
+
+// Case and accents do not matter.
+function plain(text: string): string { return text.normalize('NFD').replace(/[\u0300-\u036f]/g, '').toLowerCase(); }
+
+interface Row {
+  item: KitchenProduct | KitchenModifier;
+  isModifier: boolean;
+}
+
+export class SoldOutView extends Component<{ screen: Screen }> {
+  private rows(): Row[] {
+    const { menu } = this.props.screen;
+    const rows: Row[] = [];
+    const known: { [id: string]: boolean } = {};
+    const add = (item: KitchenProduct | KitchenModifier, isModifier: boolean) => {
+      if (!known[item.id]) rows.push({ item, isModifier });
+      known[item.id] = true;
+    };
+    if (!menu) return rows;
+    for (const category of menu.categories) for (const product of category.products) add(product, false);
+    for (const category of menu.categories) for (const product of category.products) for (const modifier of product.modifiers) add(modifier, true);
+    return rows;
+  }
+
+  render(): ComponentChildren {
+    const { screen } = this.props;
+    const { texts } = screen;
+    if (!screen.menu) return <div class="empty"><p>{texts.connecting}</p></div>;
+    const rows = this.rows();
+    const gone = rows.filter((row) => row.item.sold_out !== null);
+    const words = plain(screen.search).split(/\s+/).filter((word) => word !== '');
+    const found = words.length === 0 ? [] : rows.filter((row) => {
+      const name = plain(row.item.name);
+      return words.every((word) => name.indexOf(word) >= 0);
+    });
+    return (
+      <div class="list sold-out">
+        <label class="search"><span>{texts.search}</span>
+          <input type="search" value={screen.search} autocomplete="off" onInput={(event: Event) => {
+            screen.search = (event.target as HTMLInputElement).value;
+            this.setState({});
+          }} /></label>
+        {words.length === 0 && <p class="hint">{fill(texts.menuMore, { n: rows.length })}</p>}
+        <ul class="dishes">{found.slice(0, FOUND_MAX).map((row) => this.row(row))}</ul>
+        <h2>{texts.soldOutNow}</h2>
+        {gone.length === 0 ? <p class="hint">{texts.soldOutNone}</p> : <ul class="dishes">{gone.map((row) => this.row(row))}</ul>}
+        <p class="hint">{texts.appsNote}</p>
+      </div>
+    );
+  }
+
+  private row({ item, isModifier }: Row): ComponentChildren {
+    const { screen } = this.props;
+    const { texts } = screen;
+    const { sold_out: soldOut } = item;
+    return (
+      <li key={item.id} data-item={item.id}>
+        <span class="what"><span class="dish" dir="auto">{item.name}</span>
+          {soldOut && <span class="variant">{soldOut.until
+            ? fill(texts.soldOutUntil, { time: clockTime(Date.parse(soldOut.until), screen.language, screen.zone) }) : texts.soldOutOpen}</span>}</span>
+        {soldOut ? <button onClick={() => screen.sellAgain(item.id, item.name, isModifier)}>{texts.available}</button> : (
+          <span class="choices">
+            <button class="strong" onClick={() => screen.sellOut(item.id, item.name, isModifier, true)}>{texts.untilTomorrow}</button>
+            <button onClick={() => screen.sellOut(item.id, item.name, isModifier, false)}>{texts.untilISay}</button>
+          </span>
+        )}
+      </li>
+    );
+  }
+}

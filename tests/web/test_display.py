@@ -1,0 +1,269 @@
+"""The kitchen display as a cook uses it, in Chromium: what it shows is what the API says, and what is touched reaches the box."""
+
+import re
+import time
+
+import pytest
+
+from support.kitchen_wall import UNDO_S, shown, until_shown
+from support.waiting import wait_until
+
+
+def line_of(order, number=0):
+    return order["combos"][number]["id"]
+
+
+def lines(page, order):
+    """{line: look} of an order's card, or None."""
+    return next((dict(card["lines"]) for card in shown(page) if card["order"] == order["id"]), None)
+
+
+def touch(page, order, number=0):
+    page.click(f"[data-line='{line_of(order, number)}']")
+
+
+def undo(page):
+    page.click(".undo button")
+
+
+def status(wall, order):
+    return wall.api.get(f"/v1/orders/{order['id']}").data["status"]
+
+
+# Letting in
+
+def test_the_code_of_the_box_lets_a_screen_in_and_is_gone_from_the_address(wall, screen):
+    assert screen.run("location.href") == f"https://127.0.0.1:{wall.box.port}/kitchen"
+    assert screen.run("history.length") <= 2
+    assert "c=" not in screen.run("JSON.stringify(Object.keys(localStorage)) + location.href")
+
+
+def test_a_screen_without_a_key_shows_a_number_and_is_let_in_by_it(wall):
+    page = wall.blank()
+    page.open(f"https://127.0.0.1:{wall.box.port}/kitchen")
+    number = page.until("(document.querySelector('.big') || {innerText: ''}).innerText.replace(/\\D/g, '')")
+    assert re.fullmatch(r"\d{6}", number)
+    wall.box.command("pair", "accept", number, "--as", "kitchen", "--name", "Barra", "--data", str(wall.box.data))
+    page.until("document.querySelector('.dot:not(.waits)') !== null")
+    assert page.errors == []
+    page.close()
+
+
+def test_a_revoked_key_shows_why_and_what_was_stored_is_deleted(wall):
+    page = wall.display(name="Freidora")
+    order = wall.order("Papas")
+    until_shown(page, lambda cards: order["id"] in [card["order"] for card in cards])
+    keys = wall.api.get("/auth/api-keys?per_page=100&filter[active]=true").data
+    (key,) = [key for key in keys if key["name"] == "Freidora"]
+    assert wall.api.delete("/auth/api-keys/" + key["id"]).status == 200
+    page.until("document.querySelector('.reason') !== null && document.querySelector('.big') !== null")
+    assert page.run("Object.keys(localStorage).filter((name) => /key|marks|announced/.test(name)).length") == 0
+    assert shown(page) == []
+    page.close()
+    wall.clear()
+
+
+# Tickets
+
+def test_an_order_appears_with_its_dishes_and_is_heard_once(wall, screen):
+    order = wall.order({"product_name": "Ceviche", "quantity": 2, "variant_name": "Personal", "comment": "SIN CEBOLLA",
+                        "modifiers": [{"name": "Sin ají", "quantity": 1, "price": 0}, {"name": "Camote", "quantity": 3, "price": 1}]},
+                       order_title="Los novios", comment="Cumpleaños")
+    until_shown(screen, lambda cards: [card["order"] for card in cards] == [order["id"]])
+    text = screen.text(".card")
+    for words in ("Ceviche", "Personal", "SIN CEBOLLA", "Sin ají", "3× por plato Camote", "Los novios", "Cumpleaños", "0 min"):
+        assert words in text, text
+    assert screen.text(".card .number") == str(order["order_number"])
+    wait_until(lambda: screen.run("window.tones.length") == 3, lambda: screen.run("window.tones"))
+
+
+def test_text_is_never_markup_and_is_wrapped(wall, screen):
+    names = ["<img src=x onerror=\"window.broken = 1\">", "W" * 200, "\u0645\u0631\u062d\u0628\u0627 100%", "🌶️🔥 Ají"]
+    order = wall.order(*names, {"product_name": "Kilo", "quantity": 1.375})
+    until_shown(screen, lambda cards: [len(card["lines"]) for card in cards] == [5])
+    assert screen.run("Array.from(document.querySelectorAll('.dish')).map((dish) => dish.textContent)") == [*names, "Kilo"]
+    assert screen.run("window.broken") is None and screen.run("document.querySelectorAll('main img').length") == 0
+    assert screen.run("document.querySelector('main').scrollWidth <= document.querySelector('main').clientWidth")
+    assert "1,375" in screen.text(".card")
+    assert order["id"]
+
+
+def test_a_touched_line_is_sent_after_five_seconds_and_not_before(wall, screen):
+    order = wall.order("Lomo", "Ají")
+    until_shown(screen, lambda cards: len(cards) == 1)
+    touch(screen, order)
+    began = time.monotonic()
+    assert lines(screen, order) == {line_of(order): "marked", line_of(order, 1): "waits"}
+    while time.monotonic() - began < UNDO_S - 1:
+        assert status(wall, order) == "PENDING"
+        time.sleep(0.5)
+    wait_until(lambda: status(wall, order) == "PREPARING", lambda: wall.ticket(order["id"]))
+    until_shown(screen, lambda cards: [card["lines"] for card in cards] == [[[line_of(order, 1), "waits"]]])
+    assert "1 listos" in screen.text(".card")
+
+
+@pytest.mark.parametrize("how", ["bar", "line"])
+def test_what_is_undone_is_never_sent(wall, screen, how):
+    order = wall.order("Lomo")
+    until_shown(screen, lambda cards: len(cards) == 1)
+    touch(screen, order)
+    if how == "bar":
+        undo(screen)
+    else:
+        touch(screen, order)
+    assert lines(screen, order) == {line_of(order): "waits"}
+    other = wall.order("Otro")
+    until_shown(screen, lambda cards: len(cards) == 2)
+    touch(screen, other)
+    wait_until(lambda: status(wall, other) == "READY", lambda: shown(screen))
+    assert status(wall, order) == "PENDING" and wall.ticket(order["id"])["lines"][0]["done_at"] is None
+
+
+def test_the_head_marks_what_the_card_shows(wall, screen):
+    order = wall.order("Lomo", "Ají", "Sopa")
+    until_shown(screen, lambda cards: len(cards) == 1)
+    screen.click(".card .head")
+    wait_until(lambda: status(wall, order) == "READY", lambda: shown(screen))
+    until_shown(screen, lambda cards: cards == [])
+
+
+def test_the_number_starts_the_order(wall, screen):
+    order = wall.order("Lomo")
+    until_shown(screen, lambda cards: len(cards) == 1)
+    screen.click(".card .number")
+    wait_until(lambda: status(wall, order) == "PREPARING", lambda: shown(screen))
+    assert lines(screen, order) == {line_of(order): "waits"}
+
+
+def test_what_is_cancelled_stays_until_it_is_touched(wall, screen):
+    order = wall.order("Lomo", "Ají")
+    whole = wall.order("Sopa")
+    until_shown(screen, lambda cards: len(cards) == 2)
+    wall.cancel_line(order)
+    wall.cancel(whole, reason="Se fueron")
+    until_shown(screen, lambda cards: sorted(card["lines"][0][1] for card in cards) == ["cancelled", "cancelled"])
+    card = f"[data-order='{whole['id']}']"
+    assert "Se fueron" in screen.text(card) and "ANULADA" in screen.text(card)
+    touch(screen, order)
+    screen.click(card + " .head")
+    until_shown(screen, lambda cards: [card["lines"] for card in cards] == [[[line_of(order, 1), "waits"]]])
+    assert status(wall, order) == "PENDING"
+
+
+def test_marks_survive_a_reload_and_are_sent_once(wall, screen):
+    order = wall.order("Lomo")
+    until_shown(screen, lambda cards: len(cards) == 1)
+    tones = screen.run("window.tones.length")
+    assert tones == 3
+    touch(screen, order)
+    screen("Page.reload")
+    until_shown(screen, lambda cards: [card["lines"] for card in cards] == [[[line_of(order), "marked"]]])
+    wait_until(lambda: status(wall, order) == "READY", lambda: shown(screen))
+    assert screen.run("window.tones.length") == 0  # heard before
+    assert screen.run("localStorage.getItem('comanda.kitchen.marks')") == "[]"
+
+
+def test_stations_show_their_own_and_what_waits_elsewhere(wall):
+    bar = wall.display(query="?station=0192f0a0-0020-7000-8000-000000000003")
+    order = wall.order(wall.dish("cold"), wall.dish("cold", 1), wall.dish("bar"), "Sin estación")
+    until_shown(bar, lambda cards: [len(card["lines"]) for card in cards] == [2])
+    assert "También en: Cocina fría 0/2" in bar.text(".card")
+    assert "sin estación" in bar.text(".card")
+    assert wall.api.get("/v1/kitchen/stations").data[2]["displays"]
+    assert [line[0] for line in shown(bar)[0]["lines"]] == [line_of(order, 2), line_of(order, 3)]
+    assert bar.errors == []
+    bar.close()
+    wall.clear()
+
+
+def test_keys_of_a_bump_bar_mark_and_undo(wall, screen):
+    first, second = wall.order("Lomo"), wall.order("Sopa")
+    until_shown(screen, lambda cards: len(cards) == 2)
+
+    def press(key, code):
+        for kind in ("keyDown", "keyUp"):
+            screen("Input.dispatchKeyEvent", type=kind, key=key, code=code, text=key if len(key) == 1 and kind == "keyDown" else "")
+    press("2", "Digit2")
+    assert lines(screen, second) == {line_of(second): "marked"}
+    press("u", "KeyU")
+    assert lines(screen, second) == {line_of(second): "waits"}
+    press("ArrowRight", "ArrowRight")
+    assert screen.run("document.activeElement.closest('.card').dataset.order") == first["id"]
+    press("r", "KeyR")
+    screen.until("document.querySelector('.card') === null")
+
+
+def test_recall_brings_a_line_back(wall, screen):
+    order = wall.order("Lomo")
+    until_shown(screen, lambda cards: len(cards) == 1)
+    screen.click(".card .head")
+    wait_until(lambda: status(wall, order) == "READY", lambda: shown(screen))
+    screen.click("nav button:nth-child(4)")
+    screen.click(f".past[data-order='{order['id']}'] button")
+    wait_until(lambda: wall.ticket(order["id"])["lines"][0]["waits"], lambda: wall.ticket(order["id"]))
+    screen.click("nav button:nth-child(1)")
+    until_shown(screen, lambda cards: len(cards) == 1)
+
+
+def test_a_dish_is_sold_out_until_tomorrow_and_back_again(wall, screen):
+    dish = wall.dish("cold")
+    product = "/v1/menu/products/" + dish["product_id"]
+    screen.click("nav button:nth-child(5)")
+    screen.type(".search input", dish["product_name"].lower())
+    row = f"[data-item='{dish['product_id']}']"
+    screen.click(row + " .strong")
+    wait_until(lambda: wall.api.get(product).data["sold_out"], lambda: screen.errors)
+    until = wall.api.get(product).data["sold_out"]["until"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT10:00:00\.000Z", until)  # 05:00 in Lima
+    screen.type(".search input", "")
+    screen.click(row + " button")
+    wait_until(lambda: wall.api.get(product).data["sold_out"] is None, lambda: screen.errors)
+
+
+def test_ages_are_of_the_box_whatever_the_tablet_says(wall):
+    page = wall.display(before="(() => { const now = Date.now; Date.now = () => now() + 2 * 365 * 86400000; })()")
+    order = wall.order("Lomo")
+    until_shown(page, lambda cards: [card["kind"] for card in cards] == ["well"])
+    assert "0 min" in page.text(f"[data-order='{order['id']}']")
+    assert page.errors == []
+    page.close()
+    wall.clear()
+
+
+def test_the_box_hears_that_a_screen_is_mute(wall):
+    mute = """Object.defineProperty(AudioContext.prototype, 'state', {get: () => 'suspended'})"""
+    page = wall.display(before=mute)
+    page.until("document.querySelector('.hear') !== null")
+    wait_until(lambda: [display["sound"] for display in wall.api.get("/v1/kitchen/stations").data[0]["displays"]] == ["muted"],
+               lambda: wall.api.get("/v1/kitchen/stations").data)
+    page.close()
+
+
+def test_a_box_that_does_not_answer_is_said_and_marks_wait(wall, screen):
+    order = wall.order("Lomo")
+    until_shown(screen, lambda cards: len(cards) == 1)
+    wall.box.signal(19)
+    try:
+        touch(screen, order)
+        screen.until("document.querySelector('.silent') !== null")
+        assert re.search(r"no responde hace 1\d s", screen.text(".no-answer"))
+        assert "1 marca por enviar" in screen.text(".truth")
+        assert lines(screen, order) == {line_of(order): "marked"}
+    finally:
+        wall.box.signal(18)
+    screen.until("document.querySelector('.silent') === null")
+    wait_until(lambda: status(wall, order) == "READY", lambda: shown(screen))
+    assert len(wall.api.get(f"/v1/orders/{order['id']}").data["status_history"]) <= 3
+
+
+def test_the_page_asks_the_documented_api_alone(wall, screen):
+    order = wall.order("Lomo")
+    until_shown(screen, lambda cards: len(cards) == 1)
+    screen.click(".card .head")
+    wait_until(lambda: status(wall, order) == "READY", lambda: shown(screen))
+    base = f"https://127.0.0.1:{wall.box.port}"
+    asked = {(method, re.sub(r"\?.*|[0-9a-f-]{36}|page\.[0-9a-f]{12}", "…", url.removeprefix(base))) for method, url in screen.sent()}
+    assert asked <= {("GET", "/kitchen"), ("GET", "/kitchen…"), ("GET", "/kitchen/….js"), ("GET", "/kitchen/….css"), ("GET", "/kitchen/….svg"),
+                     ("GET", "/kitchen/….webmanifest"), ("GET", "/kitchen/worker.js"), ("POST", "/auth/pair"), ("GET", "/readyz"),
+                     ("GET", "/v1/kitchen/settings"), ("GET", "/v1/kitchen/stations…"), ("GET", "/v1/kitchen/tickets…"),
+                     ("GET", "/v1/kitchen/changes…"), ("POST", "/v1/kitchen/tickets/…/done")}, asked

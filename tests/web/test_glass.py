@@ -1,0 +1,131 @@
+"""What anybody can see and reach on a kitchen display: axe finds nothing, tickets have a contrast of 7 : 1, what is touched is 48
+pixels high; and how fast it is on a slow tablet."""
+
+import time
+
+import pytest
+
+from support.kitchen_wall import shown, until_shown
+from support.waiting import wait_until
+
+VIEWS = ["tickets", "all-day", "pass", "recall", "sold-out", "settings"]
+
+
+@pytest.fixture(scope="module")
+def busy(wall):
+    """Tickets of every look."""
+    wall.order({"product_name": "Ceviche", "quantity": 2, "comment": "SIN CEBOLLA", "modifiers": [{"name": "Ají", "quantity": 1, "price": 0}]},
+               wall.dish("hot"), wall.dish("bar"), order_title="Rosa", comment="Cumpleaños")
+    rushed = wall.order("Lomo")
+    wall.api.post(f"/v1/kitchen/tickets/{rushed['id']}/rush", {"on": True})
+    wall.cancel_line(wall.order("Sopa", "Ají"))
+    wall.cancel(wall.order("Papas"), reason="Se fueron")
+    ready = wall.order("Listo")
+    wall.api.post(f"/v1/kitchen/tickets/{ready['id']}/done", {"line_ids": [ready["combos"][0]["id"]]})
+    wall.api.put(f"/v1/menu/products/{wall.dish('cold')['product_id']}/sold-out", {"until": None})
+    yield wall
+    wall.api.delete(f"/v1/menu/products/{wall.dish('cold')['product_id']}/sold-out")
+    wall.clear()
+
+
+def findings(page, node_modules):
+    page.run((node_modules / "axe-core/axe.min.js").read_text() + "; 0")
+    result = page.run("""axe.run(document, {resultTypes: ['violations'], rules: {'color-contrast-enhanced': {enabled: true}}})""")
+    assert len(result["passes"]) > 10
+    return [(each["id"], [node["html"][:150] for node in each["nodes"]][:3]) for each in result["violations"]]
+
+
+# Later than this, tickets are late; 9 minutes are a warning.
+@pytest.mark.parametrize("minutes", [0, 9, 30])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_on_tickets_of_any_age(busy, node_modules, theme, minutes):
+    later = f"(() => {{ const parse = Date.parse; Date.parse = (text) => parse(text) + (/GMT/.test(text) ? {minutes * 60000} : 0); }})();"
+    page = busy.display(before=later + "localStorage.setItem('comanda.kitchen.preferences', '{\"theme\": \"%s\"}')" % theme)
+    until_shown(page, lambda cards: len(cards) == 4)
+    assert findings(page, node_modules) == []
+    page.close()
+
+
+@pytest.mark.parametrize("width, height", [(800, 480), (1280, 800)])
+def test_axe_finds_nothing_in_any_view_and_all_can_be_touched(busy, node_modules, width, height):
+    page = busy.display(width=width, height=height)
+    until_shown(page, lambda cards: len(cards) == 4)
+    for number, view in enumerate(VIEWS, 1):
+        page.click(f"nav button:nth-child({number})")
+        page.until(f"document.querySelector('nav button:nth-child({number})[aria-current]') !== null && !/Conectando/.test(document.querySelector('main').innerText)")
+        assert findings(page, node_modules) == [], view
+        small = page.run("""Array.from(document.querySelectorAll('button, input, a')).map((each) => [each.outerHTML.slice(0, 80), each.getBoundingClientRect()])
+          .filter(([, box]) => box.height < 48 || box.width < 48).map(([html, box]) => [html, box.width, box.height])""")
+        assert [each for each in small if not each[0].startswith("<a ")] == [], view
+        assert page.run("document.documentElement.scrollWidth") <= width, view
+    assert page.errors == []
+    page.close()
+
+
+def test_a_screen_that_is_not_let_in_is_as_clear(wall, node_modules):
+    page = wall.blank(width=800, height=480)
+    page.open(f"https://127.0.0.1:{wall.box.port}/kitchen")
+    page.until("/\\d{3} \\d{3}/.test((document.querySelector('.big') || {innerText: ''}).innerText)")
+    assert findings(page, node_modules) == []
+    assert page.run("document.documentElement.scrollWidth") <= 800
+    page.close()
+
+
+def test_at_200_percent_nothing_is_cut(busy):
+    page = busy.display(width=640, height=400)
+    until_shown(page, lambda cards: len(cards) == 4)
+    assert page.run("document.documentElement.scrollWidth") <= 640
+    assert page.run("document.querySelector('main').scrollWidth <= document.querySelector('main').clientWidth")
+    page.close()
+
+
+# How fast
+
+LONG_TASKS = """window.tasks = []; new PerformanceObserver((list) => list.getEntries().forEach((entry) => window.tasks.push(entry.duration)))
+  .observe({entryTypes: ['longtask']})"""
+
+
+def test_the_first_tickets_are_there_in_two_seconds_on_a_slow_tablet(busy):
+    page = busy.display(name="Tableta vieja")
+    address = page.run("location.href")
+    page("Network.setCacheDisabled", cacheDisabled=True)
+    page("Emulation.setCPUThrottlingRate", rate=6)
+    page.open("about:blank")
+    page("Page.addScriptToEvaluateOnNewDocument", source="""(() => {
+      new MutationObserver((_, observer) => {
+        if (document.querySelector('.card')) { window.firstTicket = performance.now(); observer.disconnect(); }
+      }).observe(document, {childList: true, subtree: true});
+    })()""")
+    page.open(address)
+    first_ms = page.until("window.firstTicket")
+    print("first ticket after", round(first_ms), "ms")
+    # Others may have the processor meanwhile: the best of three.
+    for _ in range(2):
+        if first_ms > 2000:
+            page.open(address)
+            first_ms = min(first_ms, page.until("window.firstTicket"))
+    assert first_ms <= 2000
+    page.close()
+
+
+def test_three_hundred_open_orders_leave_the_page_alive(wall):
+    page = wall.display(before=LONG_TASKS)
+    for number in range(300):
+        wall.order(f"Plato {number % 30}", "Sopa")
+    until_shown(page, lambda cards: len(cards) >= 300)
+    page("Emulation.setCPUThrottlingRate", rate=6)
+    # Others may have the processor meanwhile: the best of three.
+    longest_ms = []
+    for number in range(3):
+        page.run("window.tasks.length = 0")
+        order = wall.order("El último")
+        wait_until(lambda: order["id"] in [card["order"] for card in shown(page)], lambda: len(shown(page)))
+        # What a task takes is told when it is over; three seconds have the ticks of the clock too.
+        time.sleep(3)
+        longest_ms.append(max(page.run("window.tasks"), default=0))
+        if longest_ms[-1] <= 100:
+            break
+    print("longest tasks", longest_ms)
+    page.close()
+    wall.clear()
+    assert min(longest_ms) <= 100, longest_ms
