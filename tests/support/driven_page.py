@@ -164,7 +164,7 @@ class Page:
 
     def show(self, width, height, dark=False):
         self("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-        self("Emulation.setEmulatedMedia", features=[
+        self("Emulation.setEmulatedMedia", media="", features=[
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
     def screenshot(self, file):

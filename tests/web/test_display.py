@@ -99,7 +99,7 @@ def test_a_touched_line_is_sent_after_five_seconds_and_not_before(wall, screen):
         time.sleep(0.5)
     wait_until(lambda: status(wall, order) == "PREPARING", lambda: wall.ticket(order["id"]))
     until_shown(screen, lambda cards: [card["lines"] for card in cards] == [[[line_of(order, 1), "waits"]]])
-    assert "1 listos" in screen.text(".card")
+    assert "Listos: 1" in screen.text(".card")
 
 
 @pytest.mark.parametrize("how", ["bar", "line"])
@@ -160,7 +160,7 @@ def test_marks_survive_a_reload_and_are_sent_once(wall, screen):
     until_shown(screen, lambda cards: [card["lines"] for card in cards] == [[[line_of(order), "marked"]]])
     wait_until(lambda: status(wall, order) == "READY", lambda: shown(screen))
     assert screen.run("window.tones.length") == 0  # heard before
-    assert screen.run("localStorage.getItem('comanda.kitchen.marks')") == "[]"
+    screen.until("localStorage.getItem('comanda.kitchen.marks') === '[]'")
 
 
 def test_stations_show_their_own_and_what_waits_elsewhere(wall):
@@ -246,7 +246,7 @@ def test_a_box_that_does_not_answer_is_said_and_marks_wait(wall, screen):
     try:
         touch(screen, order)
         screen.until("document.querySelector('.silent') !== null")
-        assert re.search(r"no responde hace 1\d s", screen.text(".no-answer"))
+        assert re.search(r"no responde hace 1\d\ss", screen.text(".no-answer"))
         assert "1 marca por enviar" in screen.text(".truth")
         assert lines(screen, order) == {line_of(order): "marked"}
     finally:
@@ -267,3 +267,17 @@ def test_the_page_asks_the_documented_api_alone(wall, screen):
                      ("GET", "/kitchen/….webmanifest"), ("GET", "/kitchen/worker.js"), ("POST", "/auth/pair"), ("GET", "/readyz"),
                      ("GET", "/v1/kitchen/settings"), ("GET", "/v1/kitchen/stations…"), ("GET", "/v1/kitchen/tickets…"),
                      ("GET", "/v1/kitchen/changes…"), ("POST", "/v1/kitchen/tickets/…/done")}, asked
+
+
+def test_the_others_hear_of_a_screen_that_is_off(wall, screen):
+    """Its station has waiting dishes: within 40 s another display says that nobody watches it."""
+    bar = wall.display(name="Barra", query="?station=0192f0a0-0020-7000-8000-000000000003")
+    cold = "?station=0192f0a0-0020-7000-8000-000000000001"
+    kitchen = wall.display(name="Fría", query=cold)
+    wall.order(wall.dish("bar"))
+    until_shown(bar, lambda cards: len(cards) == 1)
+    screen.open("about:blank")  # it shows all stations
+    bar.close()
+    wait_until(lambda: "Nadie mira Barra" in kitchen.text(".truth"), lambda: kitchen.text(".truth"), 45)
+    assert kitchen.errors == []
+    kitchen.close()

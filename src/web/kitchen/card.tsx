@@ -95,7 +95,7 @@ export class CardView extends Component<CardProps> {
         </div>
         {ticket.comment && <p class="comment" dir="auto">{ticket.comment}</p>}
         {card.done.length > 0 && <p class="collapsed">✓ {fill(texts.doneCollapsed, { n: card.done.length })}</p>}
-        {card.rounds.map((round, i) => this.round(round, i > 0 || card.done.length > 0))}
+        {card.rounds.map((round) => this.round(round, round.addedAt !== ticket.opened_at))}
         {isCancelled && <p class="foot">{texts.touchSeen}</p>}
         {card.elsewhere.length > 0 && (
           <p class="foot">{texts.alsoAt}: {card.elsewhere.map((each) =>

@@ -113,7 +113,7 @@ export class PassView extends Component<{ screen: Screen }> {
         </ul>
         <div class="verbs">
           {!isCancelled && <button class="quiet" aria-pressed={card.isRush} onClick={() => screen.rush(card)}>{card.isRush ? texts.rushOff : texts.rushOn}</button>}
-          {open > 0 && <button onClick={() => screen.touchHead(card)}>{texts.allDone}</button>}
+          {open > 0 && <button onClick={() => screen.touchHead(card)}>{isCancelled ? texts.seen : texts.allDone}</button>}
           {open === 0 && !isCancelled && <button class="strong" onClick={() => screen.sendOut(ticket)}>{texts.out}</button>}
         </div>
       </article>
