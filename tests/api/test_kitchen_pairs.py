@@ -4,6 +4,7 @@ import contextlib
 import datetime
 import json
 import shutil
+import threading
 import time
 
 import pytest
@@ -35,8 +36,8 @@ def mark(api, order, *lines, key=None):
 
 
 def glass(api):
-    """{order: ticket} as a display has it that lists now, and its cursor."""
-    answer = api.get(TICKETS + "?per_page=100&filter[state]=later,open,ready,cancelled,closed")
+    """{order: ticket} of the newest hundred, as a display has it that lists now, and its cursor."""
+    answer = api.get(TICKETS + "?per_page=100&sort=-opened_at&filter[state]=later,open,ready,cancelled,closed")
     return {row["order_id"]: row for row in accepted(answer)}, answer.headers["x-event-cursor"]
 
 
@@ -62,6 +63,40 @@ def events_of(api, subject):
         if not answer.json["data"]:
             return found
         after = answer.json["next"]
+
+
+# A busy till
+
+def test_a_list_and_its_cursor_are_of_one_moment(box):
+    """A display that lists while tills sell, and follows from the list's cursor, misses no order and no mark."""
+    key, is_over = box.make_key()["key"], threading.Event()
+
+    def sell():
+        with contextlib.closing(box.client(key)) as till:
+            while not is_over.is_set():
+                mark(till, order_of(till), 0)
+
+    threads = [threading.Thread(target=sell) for _ in range(2)]
+    with contextlib.closing(box.client(key)) as api:
+        for _ in range(60):  # so that a list takes its time
+            order_of(api)
+        for thread in threads:
+            thread.start()
+        try:
+            lists = [glass(api) for _ in range(60)]
+        finally:
+            is_over.set()
+            for thread in threads:
+                thread.join()
+        now, _ = glass(api)
+        for shown, cursor in lists:
+            while True:
+                page = api.get(f"{CHANGES}?after={cursor}&per_page=100").json
+                shown |= {row["order_id"]: row for row in page["data"]}
+                if page["next"] == cursor:
+                    break
+                cursor = page["next"]
+            assert {id: shown.get(id) for id in now} == now
 
 
 # A restored backup

@@ -226,6 +226,15 @@ def test_where_nothing_is_made_any_more_nothing_waits(api, station):
     assert stations(api)["Cocina fría"]["open_lines"] >= 1
 
 
+def test_an_order_of_two_stations_is_ready_when_both_are(api, station):
+    other = product_of(api, stations(api)["Cocina caliente"])
+    order = order_at(api, station, {"product_id": other["id"], "variant_id": other["variants"][0]["id"], "quantity": 1,
+                                    "variant_price": 5}, item())
+    assert len({row["kitchen_id"] for row in order["combos"]}) == 3
+    statuses = [accepted(api.post(f"{TICKETS}/{order['id']}/done", {"line_ids": [row["id"]]}))["status"] for row in order["combos"]]
+    assert statuses == ["PREPARING", "PREPARING", "READY"]
+
+
 def test_tickets_that_it_does_not_change_are_not_told(api, station):
     other = stations(api)["Cocina caliente"]
     elsewhere, made = order_at(api, other), order_at(api, station)

@@ -1,26 +1,30 @@
-"""Random histories of tickets, of tills and of displays that poll, through kills and clock steps, against a model written
-from the contract (support/kitchen_model.py): each answer, what each display has on its glass at the end, the list and the feed.
+"""Random histories of tickets, of tills, riders, the panel and displays that poll, through kills, restored backups, lost answers
+and clock steps, against a model written from the contract (support/kitchen_model.py): each answer, what each display has on its
+glass at the end, the list and the feed.
 
 COMANDA_SEED=N repeats a run; a failure prints the seed and what was done."""
 
+import concurrent.futures
 import contextlib
+import copy
 import json
 import os
 import random
+import shutil
 import time
 
-import pytest
-
-from support.box import LONG, ROOT
+from support.box import ENGINE, LONG, ROOT
 from support.kitchen_model import HOUR_MS, LIFE, Ticket
 from support.orders import item, new_id
 from support.wall_clock import FrozenClockBox
 
 SEED = int(os.environ.get("COMANDA_SEED") or random.SystemRandom().randrange(10 ** 9))
-HISTORIES = 50_000 if LONG else 1_000
+HISTORIES = 50_000 if LONG else int(os.environ.get("COMANDA_HISTORIES", 1_000))
 STEPS = 9
 DISPLAYS = 3
 KILL_EVERY = 200
+# Backups are of the box's own database.
+RESTORE_EVERY = 250 if ENGINE == "sqlite" else 0
 TICKETS, CHANGES = "/v1/kitchen/tickets", "/v1/kitchen/changes"
 
 
@@ -29,8 +33,10 @@ class Display:
 
     def __init__(self, name):
         self.name, self.after, self.glass = name, None, {}
+        self.of_the_past = False  # its cursor is from before a restore
 
     def begin(self, api):
+        self.of_the_past = False
         answer = api.get(TICKETS + "?per_page=100")
         assert answer.status == 200, answer.body
         self.after = answer.headers["x-event-cursor"]
@@ -38,7 +44,11 @@ class Display:
 
     def poll(self, api, per_page):
         answer = api.get(f"{CHANGES}?after={self.after}&per_page={per_page}&display={self.name}")
-        assert answer.status == 200, answer.body
+        if answer.status == 410:  # a backup was restored
+            assert self.of_the_past and answer.code == "cursor_expired" and answer.json["oldest_cursor"], answer.body
+            self.begin(api)
+            return list(self.glass.values())
+        assert answer.status == 200 and not self.of_the_past, answer.body
         rows = answer.json["data"]
         assert len({row["order_id"] for row in rows}) == len(rows) <= per_page
         for row in rows:
@@ -49,17 +59,79 @@ class Display:
         return rows
 
 
+class House:
+    """The box, its clients, and what is set for all orders."""
+
+    def __init__(self, box, key, displays, dishes, directory):
+        self.box, self.displays, self.directory = box, displays, directory
+        self.dishes = dishes  # {station: a product of it}
+        self.makes = {station: is_made for station, is_made in zip(dishes, (True, False))}
+        self.api, self.other = box.client(key), box.client(key)
+        self.threads = concurrent.futures.ThreadPoolExecutor(2)
+
+    def start(self):
+        self.box.start_at(0)
+
+    def let_go(self):
+        self.api.close()
+        self.other.close()
+
+    def kill(self):
+        self.box.kill()
+        self.let_go()
+        self.start()
+
+    def back_up(self):
+        shutil.rmtree(self.directory / "backup", ignore_errors=True)
+        self.box.command("backup", str(self.directory / "backup"), "--data", str(self.box.data))
+
+    def restore(self):
+        assert self.box.stop() == 0, self.box.log_text()
+        self.let_go()
+        self.box.command("restore", str(self.directory / "backup"), "--data", str(self.box.data), "--yes")
+        for former in self.box.data.parent.glob(self.box.data.name + ".before-restore-*"):
+            shutil.rmtree(former)
+        for display in self.displays:
+            display.of_the_past = True
+        self.start()
+
+
 class History:
-    def __init__(self, api, box, stations, displays, seed):
-        self.api, self.box, self.stations, self.displays = api, box, stations, displays
+    """`disaster`: a method of this class, which comes before one of the steps."""
+
+    def __init__(self, house, seed, disaster=None):
+        self.house, self.api, self.box, self.displays = house, house.api, house.box, house.displays
         self.dice, self.done = random.Random(seed), []
-        self.began = api.get(TICKETS + "?per_page=1").headers["x-event-cursor"]
+        self.disaster = disaster
+        self.began = self.api.get(TICKETS + "?per_page=1").headers["x-event-cursor"]
+        self.last = None  # the last request, with its key and answer
 
     def ask(self, method, target, body=None):
         self.done.append((self.box.now_ms, method, target, body))
-        answer = self.api.send(method, target, body, {"Idempotency-Key": new_id()})
+        request = (method, target, body, {"Idempotency-Key": new_id()})
+        answer = self.api.send(*request)
         assert answer.status in (200, 201), (answer.status, answer.body)
+        self.last = request, answer
+        if self.dice.random() < 0.1:
+            self.ask_again()
         return answer.data
+
+    def ask_again(self):
+        """The answer was lost: the same request, with its key."""
+        request, answer = self.last
+        self.done.append(("again", *request[:2]))
+        again = self.api.send(*request)
+        assert (again.status, again.body) == (answer.status, answer.body), (again.status, again.body)
+        assert again.headers["idempotency-replayed"] == "true"
+
+    def ask_twice_at_once(self, target, body):
+        """Two displays, each with a key of its own for the request: the same mark."""
+        self.done.append((self.box.now_ms, "two at once", target, body))
+        answers = list(self.house.threads.map(
+            lambda client: client.send("POST", target, body, {"Idempotency-Key": new_id()}), (self.api, self.house.other)))
+        assert [answer.status for answer in answers] == [200, 200], [answer.body for answer in answers]
+        assert answers[0].body == answers[1].body
+        return answers[0].data
 
     @property
     def now(self):
@@ -68,25 +140,71 @@ class History:
     def tell(self):
         scheduled = self.now + self.dice.choice([5, 30, 60 * 26]) * 60_000 if self.dice.random() < 0.15 else None
         fields = {"scheduled_delivery_date": stamp(scheduled)} if scheduled else {}
-        order = self.ask("POST", "/v1/orders", {"service_type": "ONSITE", **fields})
+        self.is_carried = self.dice.random() < 0.25
+        order = self.ask("POST", "/v1/orders", {"service_type": "DELIVERY" if self.is_carried else "ONSITE", **fields})
         self.at, self.id, self.ids = f"/v1/orders/{order['id']}", order["id"], []
-        self.ticket = Ticket(self.now, scheduled)
+        self.ticket, self.carried = Ticket(self.now, scheduled), 0
         self.add()
-        for _ in range(STEPS):
-            self.dice.choice([self.till, self.kitchen, self.kitchen, self.pass_time, self.look])()
+        when = self.dice.randrange(STEPS)
+        for step in range(STEPS):
+            if self.disaster and step == when:
+                self.disaster(self)
+            self.dice.choice([self.till, self.carrier if self.is_carried else self.till, self.kitchen, self.kitchen, self.kitchen,
+                              self.pass_time, self.look, self.panel])()
         self.check()
         self.close()
 
+    # Disasters
+    def is_killed(self):
+        self.done.append((self.now, "killed"))
+        self.house.kill()
+        self.ask_again()
+
+    def is_restored(self):
+        """What happens after a backup has not happened any more."""
+        self.done.append((self.now, "a backup"))
+        self.house.back_up()
+        kept = copy.deepcopy((self.ticket, self.ids, self.carried, self.house.makes))
+        for _ in range(3):
+            self.dice.choice([self.till, self.kitchen, self.kitchen, self.panel, self.look])()
+        self.done.append((self.now, "is restored"))
+        self.house.restore()
+        self.ticket, self.ids, self.carried, self.house.makes = kept
+        self.ticket.told = []  # the feed begins anew
+        self.began = self.api.get(TICKETS + "?per_page=1").headers["x-event-cursor"]
+
     # What happens
     def add(self):
-        kinds = [self.dice.random() < 0.85 for _ in range(self.dice.randint(1, 3))]
-        rows = [item(name="Plato") if is_made and self.dice.random() < 0.5 else self.of_station(is_made) for is_made in kinds]
+        grill, counter = self.house.dishes
+        stations = [self.dice.choice([None, None, None, grill, grill, grill, counter]) for _ in range(self.dice.randint(1, 3))]
+        rows = [self.of_station(station) if station else item(name="Plato") for station in stations]
         order = self.ask("POST", self.at + "/combos", {"combos": rows})
         self.ids = [row["id"] for row in order["combos"]]
-        self.ticket.add(self.now, kinds)
+        self.ticket.add(self.now, [(self.house.makes.get(station, True), station) for station in stations])
 
-    def of_station(self, is_made):
-        return {"product_id": self.stations[is_made], "product_name": "Plato", "quantity": 1, "variant_price": 5}
+    def of_station(self, station):
+        return {"product_id": self.house.dishes[station], "product_name": "Plato", "quantity": 1, "variant_price": 5}
+
+    def panel(self):
+        """Rarely: it is for all orders."""
+        if self.dice.random() < 0.6:
+            return
+        station = self.dice.choice(list(self.house.dishes))
+        is_made = not self.house.makes[station] if self.dice.random() < 0.8 else self.house.makes[station]
+        self.ask("PATCH", f"/v1/kitchen/stations/{station}", {"prepares": is_made})
+        if self.house.makes[station] != is_made:
+            self.house.makes[station] = is_made
+            self.ticket.switch(self.now, station, is_made)
+
+    def carrier(self):
+        steps = ["arrived", "on the way", "delivered"]
+        names = ["DRIVER_ARRIVED_AT_STORE", "DRIVER_ON_THE_WAY_TO_DESTINATION", "DELIVERED"]
+        if self.ticket.status not in LIFE[:4] or self.carried == len(steps):
+            return
+        at = self.dice.randrange(self.carried, len(steps))
+        self.ask("PATCH", self.at + "/delivery-status", {"delivery_status": names[at]})
+        self.carried = at + 1
+        self.ticket.deliver(self.now, steps[at])
 
     def till(self):
         ticket, what = self.ticket, self.dice.random()
@@ -110,7 +228,8 @@ class History:
         named = {"line_ids": [self.ids[i] for i in indexes]}
         what = self.dice.choice(["done", "done", "done", "undo", "start", "rush", "out"])
         if what == "done":
-            shown = self.ask("POST", at + what, named)
+            together = self.dice.random() < 0.15
+            shown = self.ask_twice_at_once(at + what, named) if together else self.ask("POST", at + what, named)
             ticket.done(self.now, indexes)
         elif what == "undo":
             shown = self.ask("POST", at + what, named)
@@ -158,14 +277,18 @@ class History:
         for display in self.displays:
             while display.poll(self.api, self.dice.choice([1, 3, 100])):
                 pass
-            self.same_by_now(display.glass[self.id])
+            if self.id in display.glass:
+                self.same_by_now(display.glass[self.id])
+            else:  # it has listed after a restore, which leaves out what is closed
+                assert self.disaster and self.ticket.state(self.now) == "closed"
         rows = self.api.get(TICKETS + "?per_page=100").data
         listed = [row for row in rows if row["order_id"] == self.id]
         if self.ticket.state(self.now) == "closed":
             assert listed == []
         else:
             self.same(listed[0])
-            assert listed[0] == self.api.get(f"{CHANGES}?after={self.began}&per_page=100").json["data"][-1]
+            changed = self.api.get(f"{CHANGES}?after={self.began}&per_page=100").json["data"]
+            assert changed[-1:] == listed or (not changed and self.disaster), "nothing has changed since a restore"
         told = [row["changes"] for row in self.api.get(f"/v1/events?after={self.began}&per_page=100").data
                 if row["event_type"] == "TICKET_UPDATED"]
         assert told == self.ticket.told, (told, self.ticket.told)
@@ -191,31 +314,32 @@ def stamp(ms):
 def test_any_history_goes_as_the_model_says(tmp_path):
     file = json.loads((ROOT / "src/app/demo.json").read_text())
     company = file["companies"][0]
-    made, handed = company["stations"][0]["id"], company["stations"][2]["id"]
+    stations = [company["stations"][n]["id"] for n in (0, 2)]
     company["stations"][2]["prepares"] = False
     products = [p for c in company["categories"] for p in c["products"] if "id" in p]
-    stations = {is_made: next(p["id"] for p in products if p.get("kitchen_id") == station)
-                for is_made, station in ((True, made), (False, handed))}
+    dishes = {station: next(p["id"] for p in products if p.get("kitchen_id") == station) for station in stations}
     (tmp_path / "restaurant.json").write_text(json.dumps(file))
     box = FrozenClockBox(int(time.time() * 1000), options=["--sandbox-listen", ""])
     box.bring_in(tmp_path / "restaurant.json")
-    key = box.make_key()["key"]
+    if RESTORE_EVERY:  # which takes away what lies in the directory
+        shutil.move(box.binary, tmp_path / "comanda")
+        box.binary, box.log_path = tmp_path / "comanda", tmp_path / "log"
+    house = House(box, box.make_key(scopes="all,admin:read,admin:write")["key"], [Display(f"d{n}") for n in range(DISPLAYS)],
+                  dishes, tmp_path)
     try:
-        box.start_at(0)
-        displays = [Display(f"d{n}") for n in range(DISPLAYS)]
-        with contextlib.closing(box.client(key)) as api:
-            for display in displays:
-                display.begin(api)
-            for number in range(HISTORIES):
-                if number % KILL_EVERY == KILL_EVERY - 1:
-                    box.kill()
-                    box.start_at(0)
-                    api.close()
-                history = History(api, box, stations, displays, f"{SEED} {number}")
-                try:
-                    history.tell()
-                except Exception as failure:
-                    done = "\n".join("  " + " ".join(map(str, row)) for row in history.done)
-                    raise AssertionError(f"COMANDA_SEED={SEED}, history {number}:\n{done}\n{failure}") from failure
+        house.start()
+        for display in house.displays:
+            display.begin(house.api)
+        for number in range(HISTORIES):
+            disaster = History.is_killed if number % KILL_EVERY == KILL_EVERY - 1 else None
+            if RESTORE_EVERY and number % RESTORE_EVERY == RESTORE_EVERY // 2:
+                disaster = History.is_restored
+            history = History(house, f"{SEED} {number}", disaster)
+            try:
+                history.tell()
+            except Exception as failure:
+                done = "\n".join("  " + " ".join(map(str, row)) for row in history.done)
+                raise AssertionError(f"COMANDA_SEED={SEED}, history {number}:\n{done}\n{failure}") from failure
     finally:
+        house.let_go()
         box.discard()

@@ -6,9 +6,9 @@ LIFE = ["PENDING", "PREPARING", "READY", "DELIVERED", "FINALIZED"]
 
 
 class Line:
-    def __init__(self, number, at, is_made):
+    def __init__(self, number, at, is_made, station):
         self.since = number  # when it was added, or called back
-        self.added_at, self.is_made = at, is_made
+        self.added_at, self.is_made, self.station = at, is_made, station
         self.cancelled, self.marked_at = False, None
 
     @property
@@ -32,7 +32,8 @@ class Ticket:
 
     # Tills
     def add(self, now, kinds):
-        self.lines += [Line(self._next(), now, is_made) for is_made in kinds]
+        """Of (is it made there, its station)."""
+        self.lines += [Line(self._next(), now, is_made, station) for is_made, station in kinds]
         self.version += 1
 
     def cancel_line(self, index):
@@ -52,6 +53,29 @@ class Ticket:
         if self.status != "CANCELLED":
             self.status, self.cancelled_at, self.moved_at = "CANCELLED", now, now
             self.version += 1
+
+    # Who carries it
+    def deliver(self, now, step):
+        """On the way makes an order READY which nobody has called so: what the kitchen makes is not cooked by that."""
+        if step == "on the way" and LIFE.index(self.status) < LIFE.index("READY"):
+            self.status, self.moved_at = "READY", now
+        if step == "delivered" and LIFE.index(self.status) < LIFE.index("DELIVERED"):
+            self.status, self.moved_at, self.called = "DELIVERED", now, self._next()
+        self.version += 1
+
+    # The panel
+    def switch(self, now, station, is_made):
+        """The station makes something from now on, or makes nothing any more."""
+        before = self._shown(now)
+        for line in self.lines:
+            if line.station == station:
+                line.is_made = is_made
+        if self._shown(now) != before:
+            self._tell("lines")
+
+    def _shown(self, now):
+        state = self.state(now)
+        return state, state != "closed" and [self.waits(line, now) for line in self.lines]
 
     # The kitchen
     def _tell(self, *changes):

@@ -42,6 +42,9 @@
 #include "keys/keys.h"
 #include "keys/pairing.h"
 #include "keys/pairing_api.h"
+#include "menu/api.h"
+#include "menu/catalogue.h"
+#include "menu/sold_out.h"
 #include "ops/certificate_rule.h"
 #include "orders/api.h"
 #include "orders/orders.h"
@@ -88,11 +91,14 @@ enum class Op : uint8_t {
   kSign,        // with the secrets of the n-th webhook
   kPair,        // a pairing code is made
   kRedeem,      // the n-th code
+  kIdle,        // a key that ends when it was not used for so many days
+  kSellOut,     // another dish, until so long after the wall clock's time
+  kServe,       // the n-th of these dishes: is it sold out?
 };
-constexpr std::array<const char*, 19> kOpNames = {
-    "pass",  "step",        "set right", "time server", "restart", "add",      "make key",
-    "retry", "expiring",    "rotate",    "revoke",      "use",     "schedule", "rate",
-    "guess", "rotate hook", "sign",      "pair",        "redeem"};
+constexpr std::array<const char*, 22> kOpNames = {
+    "pass",     "step",   "set right", "time server", "restart",  "add",  "make key", "retry",
+    "expiring", "rotate", "revoke",    "use",         "schedule", "rate", "guess",    "rotate hook",
+    "sign",     "pair",   "redeem",    "idle",        "sell out", "serve"};
 
 // How the wall clock goes while the box is off; kKilled is added where it was not stopped.
 enum How : int { kGoesOn = 0, kStandsStill = 1, kBeginsIn1970 = 2, kKilled = 10 };
@@ -135,7 +141,7 @@ constexpr std::array<int64_t, 6> kTerms = {30 * kSecond, 10 * kMinute, kHour,
                                            5 * kHour,    2 * kDay,     30 * kDay};
 
 Event RandomEvent(Random& random) {
-  const int64_t n = random.Below(112);
+  const int64_t n = random.Below(122);
   if (n < 24) return {Op::kPass, random.Of(kPasses) + random.Below(1000)};
   if (n < 36) return {Op::kStep, random.Of(kSteps) * (random.Below(2) == 0 ? 1 : -1)};
   if (n < 40) return {Op::kSetRight};
@@ -160,7 +166,10 @@ Event RandomEvent(Random& random) {
   if (n < 103) return {Op::kRotateHook, std::min(random.Of(kTerms), kDay)};
   if (n < 107) return {Op::kSign, random.Below(3)};
   if (n < 109) return {Op::kPair};
-  return {Op::kRedeem, random.Below(3)};
+  if (n < 112) return {Op::kRedeem, random.Below(3)};
+  if (n < 114) return {Op::kIdle, 1 + random.Below(3)};
+  if (n < 117) return {Op::kSellOut, std::min(random.Of(kTerms), 7 * kDay)};
+  return {Op::kServe, random.Below(3)};
 }
 
 History RandomHistory(uint64_t number) {
@@ -197,7 +206,7 @@ class Process {
                 .ballast_bytes = 0},
                registry_),
         dispatcher_(site_, {keys::Routes(), keys::PairingRoutes(), orders::Routes(),
-                            events::Routes(), webhooks::Routes()}) {
+                            events::Routes(), webhooks::Routes(), menu::Routes()}) {
     options_.errors_base = "https://comanda.example/problems";
     options_.key_prefix = "cmd";
     database->Read([&](db::Snapshot& snapshot) {
@@ -215,6 +224,7 @@ class Process {
   void Look() { watch_.Look(); }
   void Chores() {
     ends.WriteDown();
+    keys::FlushLastUsed(*database_, table);
     keys::DeleteOldCodes(*database_, gate.pairing_codes(), clock);
     marks.MakeIfDue();
     const auto old = database_->Read(
@@ -223,7 +233,10 @@ class Process {
     events::Purge(*database_, clock, marks, feed_,
                   {.holds_record = orders::HoldsRecord, .release_record = orders::ReleaseRecord});
   }
-  void Stop() { marks.Renew(); }
+  void Stop() {
+    keys::FlushLastUsed(*database_, table);
+    marks.Renew();
+  }
 
   testing::Answer Send(http::Method method, const std::string& path, std::string body,
                        const std::string& key, const std::string& idempotency_key = "",
@@ -258,13 +271,16 @@ class Process {
   auth::KeyTable table;
   auth::Gate gate{{.standard = {kRatePerMinute}, .lan = {1'000'000}}, table, clock};
   webhooks::Graces graces{clock};
+  menu::SoldOutEnds sold_out_ends{*database_, clock};
   // The kinds of app/environment.cc and app/neighbours.cc.
   Ends ends{{{"keys", [this] { return keys::DueInMs(table, clock); },
               [this] { keys::WriteDownEnds(*database_, table, clock); }},
              {"codes", [this] { return keys::CodesDueInMs(gate.pairing_codes(), clock); },
               [this] { keys::WriteDownExpiredCodes(*database_, gate.pairing_codes(), clock); }},
              {"graces", [this] { return graces.DueInMs(); },
-              [this] { webhooks::WriteDownEndedGraces(*database_, graces); }}}};
+              [this] { webhooks::WriteDownEndedGraces(*database_, graces); }},
+             {"sold out", [this] { return sold_out_ends.DueInMs(); },
+              [this] { sold_out_ends.WriteDown(); }}}};
 
  private:
   app::ClockWatch watch_;
@@ -363,6 +379,17 @@ struct KeyMade {
   int rotated_in = 0;  // process
   bool is_revoked = false;
   bool has_ended = false;  // seen, or it must have been written down
+  std::optional<int64_t> idle_ms;
+  UtcMs used_at = 0;    // true time
+  UtcMs used_wall = 0;  // with the stamp's 5 minutes at most
+  int used_in = 0;      // process
+};
+
+// A dish that is sold out until a time of the wall clock.
+struct DishMade {
+  std::string id;
+  UtcMs until = 0;
+  bool has_ended = false;
 };
 
 // A webhook whose secret was rotated once.
@@ -423,6 +450,7 @@ class Simulation {
     keys_.clear();
     hooks_.clear();
     codes_.clear();
+    dishes_.clear();
     events_.clear();
     numbers_.clear();
     items_ = 0;
@@ -431,9 +459,10 @@ class Simulation {
     authority_ = server_ = std::nullopt;
     belief_.Begin(kBegin);
     process_ = std::make_unique<Process>(database_, synchronised_);
-    managing_ = Make(R"({"name":"boss","scopes":["api-keys:read","api-keys:write","orders:read",)"
-                     R"("orders:write","webhooks:write"]})",
-                     "local");
+    managing_ =
+        Make(R"({"name":"boss","scopes":["api-keys:read","api-keys:write","orders:read",)"
+             R"("orders:write","webhooks:write","menu:read","menu:write","kitchen:write"]})",
+             "local");
     slow_ = Make(R"({"name":"slow","tier":"standard","scopes":["orders:read"]})", "local");
     StartOfProcess();
     order_ = PlaceOrder();
@@ -454,6 +483,10 @@ class Simulation {
       tx.Run("DELETE FROM audit");
       tx.Run("DELETE FROM pairing_code");
       tx.Run("DELETE FROM webhook");
+      tx.Run("DELETE FROM product_record");
+      tx.Run("DELETE FROM variant");
+      tx.Run("DELETE FROM product");
+      tx.Run("DELETE FROM category");
       tx.Run(
           "UPDATE company_counter SET checksum = NULL, log_start = event_seq + 1, "
           "records_dropped_to = event_seq, "
@@ -566,6 +599,12 @@ class Simulation {
         return Pair();
       case Op::kRedeem:
         return Redeem(event.amount);
+      case Op::kIdle:
+        return MakeIdle(event.amount);
+      case Op::kSellOut:
+        return SellOut(event.amount);
+      case Op::kServe:
+        return Serve(event.amount);
     }
   }
 
@@ -613,6 +652,9 @@ class Simulation {
     }
     for (CodeMade& code : codes_) {
       if (MustHaveEnded(code)) code.has_ended = true;
+    }
+    for (DishMade& dish : dishes_) {
+      if (MustHaveEnded(dish)) dish.has_ended = true;
     }
     for (HookMade& hook : hooks_) {
       if (MustHaveEnded(hook)) hook.has_ended = true;
@@ -715,6 +757,18 @@ class Simulation {
     if (past.status() != 422) Fail("a key was made that has expired");
   }
 
+  void MakeIdle(int64_t days) {
+    KeyMade key = Make(R"({"name":"i","tier":"lan","scopes":["orders:read"],"idle_days":)" +
+                           std::to_string(days) + "}",
+                       managing_.text);
+    Authenticated();
+    key.idle_ms = days * kDay;
+    key.used_at = true_now_;
+    key.used_wall = wall();
+    key.used_in = starts_;
+    keys_.push_back(std::move(key));
+  }
+
   void Rotate(int64_t grace_ms) {
     KeyMade key = Make(R"({"name":"r","tier":"lan","scopes":["orders:read"]})", managing_.text);
     Authenticated();
@@ -752,6 +806,7 @@ class Simulation {
     if (key.grace_ms && key.rotated_in == starts_) {
       return true_now_ - key.rotated_at >= *key.grace_ms;
     }
+    if (key.idle_ms && key.used_in == starts_) return true_now_ - key.used_at >= *key.idle_ms;
     // The rest may end late where the clock is doubtful, never where it is known to be right.
     if (!synchronised_) return false;
     return key.expires_at && *key.expires_at <= wall();
@@ -763,6 +818,11 @@ class Simulation {
     // A process that was killed before it wrote a mark is unknown to the next one, which then takes
     // its time for time off. That the wall clock is right is known here alone.
     if (key.expires_at && *key.expires_at <= std::min(true_now_, wall())) return true;
+    if (key.idle_ms && key.used_in != starts_) {
+      // A kill loses a use that was not written down yet.
+      if (kills_ > 0 || true_now_ - key.used_at >= *key.idle_ms) return true;
+      if (key.used_wall + *key.idle_ms <= belief_.latest() + (true_now_ - started_at_)) return true;
+    }
     if (!key.grace_ms || key.rotated_in == starts_) return false;
     return true_now_ - key.rotated_at >= *key.grace_ms ||
            key.rotated_wall + *key.grace_ms <= belief_.latest();
@@ -775,6 +835,9 @@ class Simulation {
     Authenticated();
     if (answer == "200") {
       if (MustHaveEnded(key)) Fail("key ", n, " works, but it has ended");
+      key.used_at = true_now_;
+      key.used_wall = wall();
+      key.used_in = starts_;
       return;
     }
     if (answer != "key_revoked" && answer != "key_expired") Fail("key ", n, ": ", answer);
@@ -835,6 +898,50 @@ class Simulation {
            (true_now_ - hook.rotated_at) / kSecond, " s of its grace");
     }
     if (!both_sign) hook.has_ended = true;
+  }
+
+  // -- dishes
+
+  testing::Answer SayOfDish(http::Method method, const std::string& id, const std::string& body) {
+    return process_->Send(method, "/v1/menu/products/" + id + "/sold-out", body, managing_.text);
+  }
+
+  void SellOut(int64_t term_ms) {
+    const testing::Answer made =
+        process_->Send(http::Method::kPost, "/v1/menu/products",
+                       R"({"name":"Causa","category_name":"Causas","price":20})", managing_.text);
+    Authenticated();
+    if (made.status() != 201) return Fail("no dish was made: ", made.response.body);
+    DishMade dish{.id = made.Text("id"), .until = wall() + term_ms};
+    const testing::Answer said =
+        SayOfDish(http::Method::kPut, dish.id, R"({"until":")" + FormatInstant(dish.until) + "\"}");
+    if (said.status() != 200) return Fail("not sold out: ", said.response.body);
+    dishes_.push_back(std::move(dish));
+  }
+
+  bool MustHaveEnded(const DishMade& dish) const {
+    return dish.has_ended || (synchronised_ && dish.until <= wall());
+  }
+
+  bool MayHaveEnded(const DishMade& dish) const {
+    return MustHaveEnded(dish) || dish.until <= belief_.latest() ||
+           dish.until <= std::min(true_now_, wall());
+  }
+
+  // What has ended is on sale for ever, whatever the clock does.
+  void Serve(int64_t n) {
+    if (dishes_.empty()) return;
+    DishMade& dish = dishes_[static_cast<size_t>(n) % dishes_.size()];
+    process_->ends.WriteDown();  // as its thread does when the next end is due
+    const bool is_sold_out = database_->Read([&](db::Snapshot& snapshot) {
+      return menu::GetProduct(snapshot, testing::kCompany, dish.id).sold_out.has_value();
+    });
+    if (is_sold_out && MustHaveEnded(dish)) Fail("dish ", n, " is sold out again, or still");
+    if (!is_sold_out && !MayHaveEnded(dish)) {
+      Fail("dish ", n, " is on sale before ", FormatInstant(dish.until), ", wall ",
+           FormatInstant(wall()));
+    }
+    if (!is_sold_out) dish.has_ended = true;
   }
 
   // -- pairing codes
@@ -970,6 +1077,7 @@ class Simulation {
   std::vector<KeyMade> keys_;
   std::vector<HookMade> hooks_;
   std::vector<CodeMade> codes_;
+  std::vector<DishMade> dishes_;
   std::vector<std::pair<int64_t, UtcMs>> events_;  // number, true time
   std::map<int64_t, int64_t> numbers_;             // the last of each business day
   int items_ = 0;
@@ -1140,6 +1248,30 @@ TEST_F(TimeSimulation, HoldsInTheHistoriesThatWentWrongOnce) {
         {Op::kRedeem, 0},
         {Op::kRestart, kSecond, kGoesOn},
         {Op::kRedeem, 0}}},
+      {"a dish is sold out until an instant, over a step ahead, off over the end, and a step back",
+       {{Op::kSellOut, 5 * kHour},
+        {Op::kStep, 400 * kDay},
+        {Op::kServe, 0},
+        {Op::kSetRight},
+        {Op::kServe, 0},
+        {Op::kRestart, 10 * kHour, kGoesOn},
+        {Op::kServe, 0},
+        {Op::kStep, -9 * kHour},
+        {Op::kServe, 0},
+        {Op::kRestart, kMinute, kGoesOn | kKilled},
+        {Op::kServe, 0}}},
+      {"a key that was not used for a day, over steps of the clock",
+       {{Op::kIdle, 1},
+        {Op::kStep, 400 * kDay},
+        {Op::kUse, 0},
+        {Op::kStep, -400 * kDay},
+        {Op::kPass, 23 * kHour},
+        {Op::kUse, 0},
+        {Op::kPass, 25 * kHour},
+        {Op::kStep, -3 * kDay},
+        {Op::kUse, 0},
+        {Op::kRestart, kMinute, kGoesOn | kKilled},
+        {Op::kUse, 0}}},
       {"a grace while a time server puts the clock right",
        {{Op::kRestart, 9 * kDay, kStandsStill},
         {Op::kRotate, kHour},
