@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/concat.h"
 #include "base/problem.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
@@ -50,9 +51,8 @@ int64_t ReadNumber(const Arguments& arguments, const std::string& flag, int64_t 
   if (read.ec == std::errc() && read.ptr == end && number >= least && number <= most) {
     return number;
   }
-  throw Refusal(Problem::kInvalidParameter, "--" + flag + " is a whole number from " +
-                                                std::to_string(least) + " to " +
-                                                std::to_string(most) + ", not '" + *text + "'");
+  throw Refusal(Problem::kInvalidParameter, Concat({"--", flag, " is a whole number from ", least,
+                                                    " to ", most, ", not '", *text, "'"}));
 }
 
 void Say(const std::string& line) {
@@ -67,9 +67,9 @@ void RequireServer(const config::Options& options) {
   std::string trouble;
   if (AskServer(options, "/healthz", kTimeoutMs, trouble)) return;
   throw Refusal(Problem::kValidationFailed,
-                "no server answers in " + options.data_directory + " (" + trouble +
-                    "): start `comanda serve --data " + options.data_directory +
-                    "`, or run this as the user of the service or as root");
+                Concat({"no server answers in ", options.data_directory, " (", trouble,
+                        "): start `comanda serve --data ", options.data_directory,
+                        "`, or run this as the user of the service or as root"}));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/concat.h"
 #include "base/problem.h"
 #include "json/reader.h"
 
@@ -59,7 +60,9 @@ Answer Client::Send(const Request& request) {
       if (is_away) say_("The server answers again.");
       const Answer answer{.status = got.status, .body = got.body};
       if (ConcernsThisOrder(answer.status)) return answer;
-      throw Refusal(Problem::kValidationFailed, DetailOf(answer));
+      throw Refusal(
+          Problem::kValidationFailed,
+          Concat({"play works where the demo restaurant lives alone. ", DetailOf(answer)}));
     }
     if (!is_away) {
       say_(got.outcome == net::Outcome::kAnswered

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/decimal.h"
 #include "json/reader.h"
 #include "play/client.h"
 #include "play/restaurant.h"
@@ -63,7 +64,7 @@ class Player {
       if (is_due) {
         DoNext();
       } else if (arrives_ms <= now_ms) {
-        const std::string name = std::string(kEvening) + day + '-' + std::to_string(++number);
+        const std::string name = Concat({kEvening, day, "-", ++number});
         sales_.emplace(arrives_ms,
                        Running{arrives_ms, Sale(restaurant_, {settings_.seed, name},
                                                 {.reference = name, .speed = settings_.speed})});
@@ -94,17 +95,19 @@ class Player {
 
   int64_t Count(const std::string& filter) {
     const json::Document list = List("per_page=1&filter%5Binclude%5D=none&" + filter);
-    return std::stoll(std::string(list.root().Find("pagination")->Find("total")->number_text()));
+    const std::string_view total = list.root().Find("pagination")->Find("total")->number_text();
+    return ParseDecimal(total)->coefficient;
   }
 
   // Whether the day has all its orders, or some of others. One whose writing was interrupted has
   // its first and not its last: it is written again, which the references make harmless.
   bool IsWritten(Day day) {
     const std::string date = FormatDay(day);
-    const std::string reference = "filter%5Breference%5D=demo-past-" + date + '-';
+    const std::string reference = Concat({"filter%5Breference%5D=demo-past-", date, "-"});
     if (Count(reference + "last") > 0) return true;
-    return Count(reference + "1") == 0 && Count("filter%5Bday%5D=business&filter%5Bstart_date%5D=" +
-                                                date + "&filter%5Bend_date%5D=" + date) > 0;
+    return Count(reference + "1") == 0 &&
+           Count(Concat({"filter%5Bday%5D=business&filter%5Bstart_date%5D=", date,
+                         "&filter%5Bend_date%5D=", date})) > 0;
   }
 
   void WriteDay(Day day) {
@@ -126,7 +129,7 @@ class Player {
       const UtcMs began = zone.ToInstant(day, static_cast<int>(minute));
       while (const auto due_ms = sale.DueMs()) sale.DoNext(client_, began + *due_ms, counts_);
     }
-    if (count > 0) settings_.say(Concat({date, "  ", std::to_string(count), " orders"}));
+    if (count > 0) settings_.say(Concat({date, "  ", count, " orders"}));
   }
 
   // Takes the orders over that a former evening has left open.

@@ -14,11 +14,12 @@ namespace {
 constexpr std::string_view kDemo = "0192f0a0-0001-7000-8000-000000000001";
 constexpr std::string_view kDemoName = "La Caleta";
 
-Refusal Refuse(const std::string& why) {
-  return Refusal(Problem::kValidationFailed,
-                 why +
-                     ": play writes orders into the demo restaurant alone. Give it a directory of "
-                     "its own: `comanda import demo --data DIR`, `comanda serve --data DIR`");
+Refusal Refuse(std::string_view why) {
+  return Refusal(
+      Problem::kValidationFailed,
+      Concat({why,
+              ": play writes orders into the demo restaurant alone. Give it a directory of "
+              "its own: `comanda import demo --data DIR`, `comanda serve --data DIR`"}));
 }
 
 json::Document Get(Client& client, const std::string& path) {
@@ -34,26 +35,21 @@ std::string_view TextOf(const json::Value& row, std::string_view name) {
 
 // The company of the box, which must be the only one.
 json::Document GetDemo(Client& client) {
-  std::optional<json::Document> company;
-  try {
-    company = Get(client, "/v1/company");
-  } catch (const Refusal& refusal) {
-    throw refusal.detail.starts_with("There are several") ? Refuse("several restaurants live here")
-                                                          : refusal;
-  }
-  const json::Value row = *company->root().Find("data");
+  json::Document company = Get(client, "/v1/company");
+  const json::Value row = *company.root().Find("data");
   if (TextOf(row, "id") != kDemo || TextOf(row, "name") != kDemoName) {
     throw Refuse(Concat({TextOf(row, "name"), " lives here"}));
   }
-  return std::move(*company);
+  return company;
 }
 
 Days DaysOf(const json::Value& company) {
-  const std::string name(TextOf(company, "timezone")), starts_at(TextOf(company, "day_starts_at"));
+  const std::string_view name = TextOf(company, "timezone");
+  const std::string_view starts_at = TextOf(company, "day_starts_at");  // HH:MM
   const std::optional<Zone> zone = Zone::Find(name);
   if (!zone) throw Refusal(Problem::kValidationFailed, ZoneAdvice(name));
-  return {.zone = *zone,
-          .starts_at = std::stoi(starts_at.substr(0, 2)) * 60 + std::stoi(starts_at.substr(3))};
+  const auto digit = [&](size_t at) { return starts_at[at] - '0'; };
+  return {.zone = *zone, .starts_at = (digit(0) * 10 + digit(1)) * 60 + digit(3) * 10 + digit(4)};
 }
 
 // The rows of a list that `members` describes; those that it leaves empty are left out.
@@ -90,21 +86,29 @@ ModifierGroup GroupOf(const json::Value& row) {
   return group;
 }
 
-// Its variants, each a dish. Counted stock is left out: a month would empty the cellar.
-void AddDishes(const json::Value& product, std::vector<Dish>& dishes) {
-  if (!product.Find("available")->boolean() || product.Find("stock_enabled")->boolean()) return;
-  std::vector<ModifierGroup> groups;
+Dish DishOf(const json::Value& product) {
+  Dish dish;
   for (const json::Value& group : product.Find("modifier_categories")->items()) {
-    groups.push_back(GroupOf(group));
-    if (groups.back().choices.empty()) groups.pop_back();
+    dish.groups.push_back(GroupOf(group));
+    if (dish.groups.back().choices.empty()) dish.groups.pop_back();
   }
   for (const json::Value& variant : product.Find("variants")->items()) {
-    dishes.push_back(
-        {.members = Concat({R"({"product_id":")", TextOf(product, "id"), R"(","variant_id":")",
-                            TextOf(variant, "id"), R"(","variant_price":)",
-                            variant.Find("price")->number_text(), "}"}),
-         .groups = groups});
+    dish.variants.push_back(Concat(
+        {R"({"product_id":")", TextOf(product, "id"), R"(","variant_id":")", TextOf(variant, "id"),
+         R"(","variant_price":)", variant.Find("price")->number_text(), "}"}));
   }
+  return dish;
+}
+
+// Counted stock is left out: a month would empty the cellar.
+std::vector<Dish> DishesOf(const json::Value& category) {
+  std::vector<Dish> dishes;
+  for (const json::Value& product : category.Find("products")->items()) {
+    if (!product.Find("available")->boolean() || product.Find("stock_enabled")->boolean()) continue;
+    dishes.push_back(DishOf(product));
+    if (dishes.back().variants.empty()) dishes.pop_back();
+  }
+  return dishes;
 }
 
 }  // namespace
@@ -114,11 +118,8 @@ Restaurant ReadRestaurant(Client& client) {
   Restaurant restaurant{.days = DaysOf(*company.root().Find("data"))};
   const json::Document menu = Get(client, "/v1/menu");
   for (const json::Value& category : menu.root().Find("data")->Find("categories")->items()) {
-    std::vector<Dish> dishes;
-    for (const json::Value& product : category.Find("products")->items()) {
-      AddDishes(product, dishes);
-    }
-    if (!dishes.empty()) restaurant.courses.push_back(std::move(dishes));
+    restaurant.courses.push_back(DishesOf(category));
+    if (restaurant.courses.back().empty()) restaurant.courses.pop_back();
   }
   restaurant.tables = Rows(client, "/v1/company/tables?per_page=100",
                            [](const json::Value& row) { return std::string(TextOf(row, "id")); });

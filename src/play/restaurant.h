@@ -18,7 +18,7 @@ struct ModifierGroup {
 };
 
 struct Dish {
-  std::string members;  // {"product_id":…,"variant_id":…,"variant_price":…}
+  std::vector<std::string> variants;  // {"product_id":…,"variant_id":…,"variant_price":…}
   std::vector<ModifierGroup> groups;
 };
 

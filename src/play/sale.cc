@@ -111,7 +111,7 @@ std::string Describe(const Counts& counts) {
   std::string text;
   for (size_t i = 0; i < kActs; ++i) {
     if (counts[i] == 0 || i == static_cast<size_t>(Act::kDishes)) continue;
-    text += Concat({text.empty() ? "" : ", ", std::to_string(counts[i]), " ", kCalls[i].name});
+    text += Concat({text.empty() ? "" : ", ", counts[i], " ", kCalls[i].name});
   }
   return text.empty() ? "nothing" : text;
 }
@@ -232,7 +232,7 @@ std::string Sale::Dishes(bool is_again) {
     const int64_t first = is_again ? std::max<int64_t>(0, courses - kRoundCourses) : 0;
     const auto course = static_cast<size_t>(dice_.Between(first, courses - 1));
     const Dish& dish = dice_.OneOf(restaurant_.courses[course]);
-    out.BeginObject().Members(dish.members);
+    out.BeginObject().Members(dice_.OneOf(dish.variants));
     out.Key("quantity").Integer(dice_.Percent(70) ? 1 : dice_.Between(2, 3));
     if (dice_.Percent(15)) out.Key("comment").Text(dice_.OneOf(kDishNotes));
     out.Key("modifiers").BeginArray();

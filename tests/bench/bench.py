@@ -37,7 +37,7 @@ RESULT = ROOT / "build/bench.json"
 EXECUTABLE_BYTES_MAX = 8_000_000
 SECTIONS = (cpu.reads, cpu.creates, cpu.whole_orders, many.lists, many.reports, cpu.memory, webhooks.drains,
             webhooks.tills, backups.tills, backups.reading, housekeeping.starts, housekeeping.tills, apps.bursts, linked.tills,
-            friday.tills, kitchen.displays, kitchen.traffic, kitchen.written, wear.written, wear.kept, head.rates)
+            friday.tills, kitchen.displays, kitchen.memory, kitchen.traffic, kitchen.written, wear.written, wear.kept, head.rates)
 
 
 class Bench:
