@@ -13,6 +13,7 @@ constexpr int64_t kDoublingsMax = 6;
 constexpr int kPeriodsMax = 2;
 constexpr std::string_view kOrdersSubject = "the orders";
 constexpr std::string_view kSentOrdersSubject = "the orders that were sent";
+constexpr std::string_view kSentMenuSubject = "the menu that was sent";
 
 int64_t RetryMs(const Visit& visit) {
   const int64_t doublings = std::clamp<int64_t>(visit.failures - 1, 0, kDoublingsMax);
@@ -55,21 +56,36 @@ void NoteReading(Visit& visit, std::string trouble, UtcMs now) {
   ++visit.failures;
 }
 
-Visit VisitOfGoneBack(int64_t orders, UtcMs now) {
-  Visit visit;
-  NoteReading(visit, Concat({orders, orders == 1 ? " order is compared" : " orders are compared"}),
-              now);
-  return visit;
+void NoteMayHaveGoneBack(Progress& progress, int64_t orders, UtcMs now) {
+  const auto note = [&](std::string_view part, std::string trouble) {
+    Visit visit;
+    NoteReading(visit, std::move(trouble), now);
+    progress.insert_or_assign(std::string(part), std::move(visit));
+  };
+  note(kSentOrdersPart,
+       Concat({orders, orders == 1 ? " order is compared" : " orders are compared"}));
+  note(kSentMenuPart, "its menu is compared");
+  const auto menu = progress.find(kMenuPart);
+  if (menu == progress.end()) return;
+  menu->second.at = 0;
+  menu->second.etags.clear();
 }
 
-bool MayHaveGoneBack(const Link& link) {
-  return !VisitOf(link.progress, kSentOrdersPart).trouble.empty();
+std::optional<UtcMs> GoneBackSince(const Link& link) {
+  const Visit sent = VisitOf(link.progress, kSentOrdersPart);
+  return sent.trouble.empty() ? std::nullopt : std::optional(sent.failed_since);
+}
+
+bool IsMenuToCompare(const Progress& progress) {
+  return !VisitOf(progress, kSentMenuPart).trouble.empty();
 }
 
 std::vector<Unread> FindUnread(const Link& link, UtcMs now) {
   std::vector<Unread> found;
   const Visit sent = VisitOf(link.progress, kSentOrdersPart);
   if (auto unread = UnreadOf(sent, kSentOrdersSubject)) found.push_back(*std::move(unread));
+  const Visit menu = VisitOf(link.progress, kSentMenuPart);
+  if (auto unread = UnreadOf(menu, kSentMenuSubject)) found.push_back(*std::move(unread));
   for (const Reading& reading : kReadings) {
     if (!IsWanted(reading, link)) continue;
     const Visit visit = VisitOf(link.progress, reading.part);
@@ -97,7 +113,9 @@ std::vector<Unread> FindUnread(const Link& link, UtcMs now) {
 }
 
 std::string Describe(const Unread& unread) {
-  if (unread.subject == kSentOrdersSubject && unread.since) {
+  const bool is_of_gone_back =
+      unread.subject == kSentOrdersSubject || unread.subject == kSentMenuSubject;
+  if (is_of_gone_back && unread.since) {
     return Concat({"the cloud may have gone back to an earlier time, noticed ",
                    FormatInstant(*unread.since), ": ", unread.trouble});
   }

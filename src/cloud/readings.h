@@ -53,9 +53,11 @@ int64_t DueInMs(const Reading& reading, const Progress& progress, UtcMs now);
 void NoteReading(Visit& visit, std::string trouble, UtcMs now);
 
 // The cloud may have gone back to an earlier time: so many orders that were sent are to be compared
-// (cloud/orders/went_back.h).
-Visit VisitOfGoneBack(int64_t orders, UtcMs now);
-bool MayHaveGoneBack(const Link& link);
+// (cloud/orders/went_back.h), and the products that were pushed (cloud/menu/menu_push.h).
+void NoteMayHaveGoneBack(Progress& progress, int64_t orders, UtcMs now);
+// When that was noticed; nothing: it has not, or all orders were compared since.
+std::optional<UtcMs> GoneBackSince(const Link& link);
+bool IsMenuToCompare(const Progress& progress);
 
 // How often the orders of the last days are read from a cloud whose events are not followed.
 inline constexpr int64_t kRecentOrdersEveryMs = 300'000;

@@ -81,7 +81,7 @@ std::vector<std::string> DescribeBehind(const Status& status, UtcMs now) {
   if (parts.empty() && status.progress.scans) return {"older orders are being looked at"};
   if (parts.empty() && status.has_uncompared) return {"changes are still to be compared"};
   if (parts.empty() && !status.progress.has_read_orders && status.progress.heard) {
-    return {"the orders of the cloud: not read since the start"};
+    return {"the orders of the cloud: not read since it is reached"};
   }
   if (parts.empty() && !is_counted) return {"no answer yet"};
   return parts;

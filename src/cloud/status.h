@@ -39,8 +39,9 @@ struct Progressing {
   int64_t requests = 0;          // since the start
   int64_t bytes = 0;             // of bodies in both directions, since the start
   int64_t steps_per_minute = 0;  // the pace
-  bool has_read_orders = false;  // since the start, or since then the cloud's events are followed
-  bool scans = false;            // orders from before the link are still being planned
+  // Since the cloud is reached: the orders were read, or its events are followed.
+  bool has_read_orders = false;
+  bool scans = false;  // orders from before the link are still being planned
   // As the journal was at the end of the last pass (Counts, cloud/orders/journal.h).
   int64_t steps_waiting = 0, orders_parked = 0, differences = 0;
   std::optional<UtcMs> oldest;

@@ -101,7 +101,8 @@ void SyncState::NoteLinked() {
 void SyncState::NotePass(const Passed& passed) {
   const std::lock_guard lock(mutex_);
   progress_.scans = passed.scans;
-  progress_.has_read_orders = progress_.has_read_orders || passed.has_read_orders;
+  const bool has_read = progress_.has_read_orders || passed.has_read_orders;
+  progress_.has_read_orders = has_read && !passed.owes_poll;
   progress_.next_at = passed.next_at;
 }
 

@@ -37,6 +37,7 @@ class SyncState {
   struct Passed {
     bool scans = false;  // as in Progressing
     bool has_read_orders = false;
+    bool owes_poll = false;  // they are read once the cloud answers for its events
     std::optional<UtcMs> next_at;
   };
   // The link was made again, maybe with another cloud: nothing of it has been read.

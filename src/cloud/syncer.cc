@@ -19,6 +19,8 @@
 namespace comanda::cloud {
 namespace {
 
+using Poll = OrdersReader::Poll;
+
 // A pass waits for a writer that may be busy on a slow disk, and for the cloud.
 constexpr int64_t kPassMaxMs = 10 * 60'000;
 // Changes of the log are planned together, in as few commits as can be: a till may wait for each.
@@ -35,6 +37,8 @@ constexpr int kStepsBeforeRead = 5;
 // While steps are sent, a poll of the events ends at once, with the event of the last step: such
 // polls would take half of the pace.
 constexpr int kStepsBeforePoll = 10;
+// Without a poll under way.
+constexpr int64_t kUnwatchedMs = 5'000;
 // Of a late order, whose every try may hold up the others for so long.
 constexpr int64_t kLateAnswerMs = 8'000;
 // A longer wait for the pace ends the pass.
@@ -45,6 +49,14 @@ constexpr int kFailuresToReport = 2;
 constexpr int kTooManyRequests = 429;
 // The shortest answer that every cloud has.
 constexpr std::string_view kProbePath = "/v1/company";
+
+// A failure of the event feed alone is shown as a reading that failed. It does not mean that the
+// cloud is offline: other requests may be answered.
+bool IsOfTheFeed(const Reply& reply) {
+  constexpr int kInternalError = 500;
+  return reply.verdict == Verdict::kLater &&
+         (reply.reachability == Reachability::kUnusable || reply.answer.status() >= kInternalError);
+}
 
 }  // namespace
 
@@ -105,8 +117,10 @@ events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) try {
   }
   Plan();
   if (linked_->link.paused_at) {
+    Owe();
     state_.Enter(State::kPaused, "");
   } else if (settings_.hold && settings_.hold->IsHeld()) {
+    Owe();
     state_.Enter(State::kStopped, settings_.hold->Describe());
   } else if (!connection_.client()) {
     state_.Enter(State::kStopped, connection_.why_not());
@@ -141,7 +155,7 @@ void Syncer::TakeChange() {
   const cloud::Link* const link = linked_ ? &linked_->link : nullptr;
   const bool is_new = reconnects_.exchange(false);
   if (is_new || !link) state_.NoteLinked();
-  if (connection_.Renew(link, is_new)) EndPoll();
+  if (connection_.Renew(link, is_new)) Owe();
   state_.Enter(linked_ ? State::kBehind : State::kNotLinked, "");
   acted_changes_ = changes;
 }
@@ -184,10 +198,13 @@ void Syncer::Exchange() {
   while (true) {
     pass_->Beat();
     TakeEvents();
+    if (OwesPoll()) PollAtOnce();
     LookForFeatures();
     FollowEvents();
     // First, because orders refer to its records.
     if (restaurant_.DueInMs(*linked_) <= 0) {
+      // A menu of an earlier time would undo what was pushed.
+      PollAtOnce();
       restaurant_.Read(*linked_, *this);
       ReadLink();
       Plan();
@@ -198,6 +215,10 @@ void Syncer::Exchange() {
     }
     FollowEvents();  // from the cursor that the first reading has found
     if (client().pace().DueInMs(settings_.clock.MonotonicMs()) > 0) return;
+    if (MustPoll() && turns_.NextOfAll(linked_->company)) {
+      PollAtOnce();
+      continue;
+    }
     if (!SendNext()) {
       is_echoing_ = false;
       polls_at_ms_ = 0;
@@ -275,11 +296,7 @@ bool Syncer::Send(const Waiting& waiting) {
 // request tells.
 void Syncer::NoteLate(const Waiting& waiting) {
   const std::string trouble = step_trouble_;
-  WaitForPace();
-  if (AskAtOnce({.path = std::string(kProbePath)}).verdict == Verdict::kLater) {
-    Delay(trouble);
-    throw Interrupted();
-  }
+  Probe(trouble);
   const auto noted = late_.NoteFailure(waiting.order_id, trouble, Now());
   if (noted.failures == kFailuresToReport) {
     log::Warning(
@@ -291,6 +308,14 @@ void Syncer::NoteLate(const Waiting& waiting) {
     store::ParkUnanswered(tx, linked_->company, waiting.order_id, trouble);
   });
   late_.Remove(waiting.order_id);
+}
+
+// Throws Interrupted where the cloud does not answer another request either.
+void Syncer::Probe(const std::string& trouble) {
+  WaitForPace();
+  if (AskAtOnce({.path = std::string(kProbePath)}).verdict != Verdict::kLater) return;
+  Delay(trouble);
+  throw Interrupted();
 }
 
 outbox::Moment Syncer::Now() const {
@@ -316,7 +341,7 @@ bool Syncer::SendNext() {
 Reply Syncer::Ask(const Request& request) {
   for (int sent = 0; sent < kStepsBeforeRead; ++sent) {
     Plan();
-    const auto waiting = NextToSend(true);
+    const auto waiting = OwesPoll() ? std::nullopt : NextToSend(true);
     if (!waiting) break;
     if (!Send(*waiting)) NoteLate(*waiting);
   }
@@ -353,6 +378,7 @@ Reply Syncer::AskForStep(const Request& request) {
                            reply.reachability == Reachability::kCertificate ||
                            reply.reachability == Reachability::kClock;
   step_trouble_ = reply.trouble;
+  if (reply.verdict == Verdict::kLater) Owe();
   if (reply.verdict != Verdict::kLater || is_of_cloud) Judge(reply);
   return reply;
 }
@@ -366,12 +392,15 @@ void Syncer::Judge(const Reply& reply) {
       NoteHeard();
       return;
     case Verdict::kKeyRefused:
+      Owe();
       Stop("key refused: " + reply.trouble);
       throw Interrupted();
     case Verdict::kScopeMissing:
+      Owe();
       Stop("scope missing: " + reply.trouble);
       throw Interrupted();
     case Verdict::kLater:
+      Owe();
       if (reply.reachability == Reachability::kUnusable) return;  // of this request alone
       Fail(reply);
       throw Interrupted();
@@ -393,22 +422,50 @@ void Syncer::FollowEvents() {
 
 void Syncer::TakeEvents() {
   for (Polled& polled : courier_.TakeAnswers()) {
-    if (polled.number == poll_number_) TakeEvents(std::move(polled.answer));
+    if (polled.number == poll_number_) TakeEvents(client().Judge(std::move(polled.answer)));
   }
 }
 
-void Syncer::TakeEvents(net::Answer answer) {
+// Ends the poll under way, which may be answered by the cloud as it was.
+void Syncer::Owe() {
+  EndPoll();
+  is_poll_owed_ = true;
+}
+
+bool Syncer::OwesPoll() const {
+  return is_poll_owed_ && orders_.EventsRequest(*linked_, Poll::kOwed);
+}
+
+// Also where no poll was under way for a while: the cloud could have been exchanged since, and no
+// failure has told it.
+bool Syncer::MustPoll() const {
+  if (OwesPoll()) return true;
+  const bool is_watched =
+      polling_ || is_echoing_ || settings_.clock.MonotonicMs() < polled_at_ms_ + kUnwatchedMs;
+  return !is_watched && orders_.EventsRequest(*linked_, Poll::kOwed);
+}
+
+void Syncer::PollAtOnce() {
+  const auto request = orders_.EventsRequest(*linked_, Poll::kOwed);
+  if (!request) return;
+  EndPoll();
+  WaitForPace();
+  pass_->Beat();
+  const Reply reply = client().Send(*request, pass_->stop());
+  pass_->Beat();
+  if (IsOfTheFeed(reply)) Probe(reply.trouble);
+  TakeEvents(reply);
+}
+
+void Syncer::TakeEvents(const Reply& reply) {
   polling_.reset();
-  const Reply reply = client().Judge(std::move(answer));
-  // A failure of the event feed alone is shown as a reading that failed. It does not mean that the
-  // cloud is offline: other requests may be answered.
-  constexpr int kInternalError = 500;
-  const bool is_of_the_feed =
-      reply.verdict == Verdict::kLater &&
-      (reply.reachability == Reachability::kUnusable || reply.answer.status() >= kInternalError);
+  const bool is_of_the_feed = IsOfTheFeed(reply);
   if (!is_of_the_feed) Judge(reply);
+  const Poll poll = is_poll_owed_ ? Poll::kOwed : Poll::kDue;
+  is_poll_owed_ = is_of_the_feed && poll == Poll::kDue;
   const int64_t begun_ms = settings_.clock.MonotonicMs();
-  is_echoing_ = orders_.TakeEvents(*linked_, reply);
+  polled_at_ms_ = begun_ms;
+  is_echoing_ = orders_.TakeEvents(*linked_, reply, poll);
   sent_since_poll_ = 0;
   // The steps get as much time as a page of events takes: after an outage of both sides they would
   // wait for all of the cloud's events, at one step a page.
@@ -461,6 +518,7 @@ void Syncer::Publish() {
   state_.NotePass(
       {.scans = linked_->link.scanned_id.has_value(),
        .has_read_orders = orders_.HasRead(*linked_),
+       .owes_poll = OwesPoll(),
        .next_at = wait_ms > 0 ? std::optional(settings_.clock.Now() + wait_ms) : std::nullopt});
   if (connection_.client()) NoteTraffic();
 }

@@ -105,10 +105,15 @@ class Syncer final : public http::RoomObject, private Line {
   std::optional<Waiting> NextToSend(bool is_present);
   bool Send(const Waiting& waiting);
   void NoteLate(const Waiting& waiting);
+  void Probe(const std::string& trouble);
   bool SendNext();
   void FollowEvents();
   void TakeEvents();
-  void TakeEvents(net::Answer answer);
+  void TakeEvents(const Reply& reply);
+  void Owe();
+  bool OwesPoll() const;
+  bool MustPoll() const;
+  void PollAtOnce();
   void EndPoll();
   Reply Ask(const Request& request) override;
   Reply AskAtOnce(const Request& request);
@@ -136,9 +141,13 @@ class Syncer final : public http::RoomObject, private Line {
   int64_t seen_changes_ = -1;
   int64_t planned_ms_ = -1'000'000;  // monotonic
   std::optional<net::Network::Ticket> polling_;
-  int64_t poll_number_ = 0;   // of the poll whose answer counts
+  int64_t poll_number_ = 0;  // of the poll whose answer counts
+  // The cloud may have gone back to an earlier time since it answered a poll of its events
+  // (cloud/orders/went_back.h): one is answered before a step is sent.
+  bool is_poll_owed_ = true;
   bool is_echoing_ = false;   // the last poll of the events showed echoes alone
   int sent_since_poll_ = 0;   // steps, since that poll
+  int64_t polled_at_ms_ = 0;  // monotonic; when the last answer came
   int64_t polls_at_ms_ = 0;   // monotonic; no poll begins before, while steps wait
   std::string step_trouble_;  // why the last step was not answered
   bool has_failed_ = false;   // a pass ended with what the database threw, and none well since

@@ -392,6 +392,11 @@ std::vector<std::string> FindIdsAfter(db::Session& session, db::CompanyId compan
   return SelectIdsAfter(session, company, id, limit);
 }
 
+std::vector<std::string> FindIdsChangedSince(db::Session& session, db::CompanyId company,
+                                             UtcMs since) {
+  return SelectIdsChangedSince(session, company, since);
+}
+
 int64_t CountOfOtherChannels(db::Session& session, db::CompanyId company) {
   return CountOrders(session, company) - CountOrdersOf(session, company, kApiSource);
 }

@@ -66,6 +66,9 @@ std::optional<std::string> FindByReference(db::Session& session, db::CompanyId c
 // The ids of the orders behind that one, in the order of their ids, at most `limit`.
 std::vector<std::string> FindIdsAfter(db::Session& session, db::CompanyId company,
                                       std::string_view id, int64_t limit);
+// The ids of the orders that were changed since then.
+std::vector<std::string> FindIdsChangedSince(db::Session& session, db::CompanyId company,
+                                             UtcMs since);
 // The number of orders that came through other channels than the API, on either side.
 int64_t CountOfOtherChannels(db::Session& session, db::CompanyId company);
 

@@ -941,6 +941,14 @@ std::vector<std::string> SelectIdsAfter(db::Session& session, db::CompanyId comp
       company, id, limit);
 }
 
+std::vector<std::string> SelectIdsChangedSince(db::Session& session, db::CompanyId company,
+                                               UtcMs since) {
+  return session.FindTexts(R"sql(
+      SELECT id FROM orders WHERE company_id = $1 AND updated_at >= $2 ORDER BY updated_at, id
+      )sql",
+                           company, since);
+}
+
 // Numbers
 
 int64_t SelectLastNumber(db::Session& session, db::CompanyId company, UtcMs begin, UtcMs end) {

@@ -39,6 +39,8 @@ std::optional<Order> Select(db::Session& session, db::CompanyId company, std::st
                             std::string_view company_uuid = {});
 std::vector<std::string> SelectIdsAfter(db::Session& session, db::CompanyId company,
                                         std::string_view id, int64_t limit);
+std::vector<std::string> SelectIdsChangedSince(db::Session& session, db::CompanyId company,
+                                               UtcMs since);
 // True if the order exists and has a checksum. Orders of older programs get theirs from the
 // background check.
 bool HasChecksum(db::Session& session, db::CompanyId company, std::string_view id);

@@ -9,11 +9,12 @@ import threading
 import pytest
 
 from support.box import PATIENCE_S
-from support.cloud_pair import Pair
+from support.cloud_pair import Pair, all_orders
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.box_only  # tests/head/test_back_to_a_minute.py sets PostgreSQL back
 KILLS = 10
+ITEM = {"product_name": "Torta de cumpleaños", "quantity": 1, "variant_price": 12}
 
 
 class WentBack(Pair):
@@ -24,8 +25,7 @@ class WentBack(Pair):
         till = self.till()
         orders = [till.serve() for _ in range(6)] + [till.open(service_type="ONSITE") for _ in range(4)]
         delivery = till.assign(till.open(service_type="DELIVERY"))
-        self.settle()
-        self.cloud.command("backup", str(self.directory / "backup"), "--data", str(self.cloud.data))
+        self.back_up()
         till.finish(orders[6])
         till.pay(till.cancel_payment(till.pay(till.add(orders[7]), in_full=True)), in_full=True)
         till.cancel_combo(till.add(orders[8]))
@@ -38,13 +38,18 @@ class WentBack(Pair):
         self.compare()
         return self
 
-    def go_back(self):
+    def back_up(self):
+        self.settle()
+        self.cloud.command("backup", str(self.directory / "backup"), "--data", str(self.cloud.data))
+
+    def go_back(self, is_told=True):
         assert self.cloud.stop() == 0
         self.cloud.command("restore", str(self.directory / "backup"), "--data", str(self.cloud.data), "--yes")
         with self.proxy.lock:
             self.proxy.exchanges.clear()  # an order that is placed again has another path
         self.cloud.start()
-        self.command("resume", check=False)
+        if is_told:
+            self.command("resume", check=False)
 
     def require_equal_again(self):
         def check():
@@ -60,6 +65,36 @@ class WentBack(Pair):
 def pair(tmp_path, seed):
     with WentBack(tmp_path, seed) as pair:
         yield pair.play()
+
+
+@pytest.fixture
+def linked(tmp_path, seed):
+    with WentBack(tmp_path, seed) as pair:
+        pair.link()
+        yield pair
+
+
+def hold_events(pair):
+    """No poll of the cloud's events is answered before `goes_on` is set; `asked`: one waits. Also the writes until then."""
+    asked, goes_on, early = threading.Event(), threading.Event(), []
+
+    def at(point, exchange):
+        if point != "before":
+            return
+        if exchange.path.startswith("/v1/events"):
+            asked.set()
+            goes_on.wait(PATIENCE_S)
+        elif exchange.method != "GET" and not goes_on.is_set():
+            early.append((exchange.method, exchange.path))
+
+    pair.proxy.at = at
+    return asked, goes_on, early
+
+
+def close(till, order):
+    """Paid and finalised, or cancelled, without a row that the cloud would refuse before."""
+    closed = till.move(till.pay(order, in_full=True), "PATCH", "/status", {"status": "FINALIZED"})
+    return closed if closed["status"] == "FINALIZED" else till.cancel(closed)
 
 
 def test_what_the_cloud_has_lost_is_sent_again(pair):
@@ -148,21 +183,201 @@ def test_a_box_that_is_linked_again_finds_what_the_cloud_has_lost(pair):
     pair.require_equal_again()
 
 
-def test_what_the_box_sends_before_it_notices_is_no_trap(pair):
-    """A step reaches the older cloud before the box hears that its cursor has ended."""
-    held = threading.Event()
+def close_all(till, orders):
+    """Those that were not closed before."""
+    return [order for order in orders if close(till, order)["version"] > order["version"]]
 
-    def late(point, exchange):
-        if point == "before" and exchange.path.startswith("/v1/events"):
-            held.wait(20)
 
-    pair.proxy.at = late
+def test_nothing_is_sent_before_the_cloud_was_asked_for_its_events(pair):
+    """A step that closes an order would leave in the older cloud what was lost of it."""
+    asked, goes_on, early = hold_events(pair)
     assert pair.box.stop() == 0
-    till = pair.tills[0]
     pair.go_back()
+    asked.clear()
     pair.box.start()
-    for order in list(pair.acknowledged().values()):
-        till.pay(till.add(order))  # a closed order would take no rows any more
-    wait_until(lambda: len(pair.proxy.writes()) > 3, "nothing is sent")
-    held.set()
+    close_all(pair.tills[0], list(pair.acknowledged().values()))
+    assert asked.wait(PATIENCE_S)
+    wait_until(lambda: pair.left_to_do() > 0 and pair.status()["steps_waiting"], "nothing waits to be sent")
+    for _ in range(10):
+        pair.tills[0].serve()
+        pair.status()
+    goes_on.set()
     pair.require_equal_again()
+    assert early == [] and pair.differences() == []
+
+
+def test_a_cloud_that_is_exchanged_while_no_request_fails(pair):
+    """As behind HAProxy: the box hears that its cursor has ended when its orders are closed there already."""
+    asked, goes_on, early = hold_events(pair)
+    till, orders = pair.tills[0], list(pair.acknowledged().values())
+    till.serve()
+    assert asked.wait(PATIENCE_S)
+    pair.settle()
+    early.clear()
+    pair.go_back(is_told=False)
+    pair.proxy.clouds += 1
+    known = {record["reference"] for record in pair.cloud_records()}
+    lost = close_all(till, [order for order in orders if order["reference"] not in known])
+    kept = close_all(till, [order for order in orders if order["reference"] in known])
+    assert lost and kept
+    wait_until(lambda: pair.left_to_do() == 0, lambda: f"not sent: {pair.status()} {early}", PATIENCE_S / 2)
+    assert early and not goes_on.is_set() and pair.differences() == []
+    assert {(parked["order_id"], parked["why"]) for parked in pair.parked()} == {(order["id"], "gone") for order in lost}
+    pair.require_equal([pair.record_here(order) for order in kept], pair.cloud_records(), with_dates=True)
+    goes_on.set()
+    pair.require_equal_again()
+    assert pair.differences() == []
+
+
+def test_no_order_is_closed_in_the_older_cloud_where_the_events_alone_are_not_answered(pair):
+    assert pair.box.stop() == 0
+    pair.go_back()
+    pair.proxy.at = lambda point, exchange: exchange.path.startswith("/v1/events") and setattr(exchange, "fate", "burst_500")
+    pair.box.start()
+    known = {record["reference"] for record in pair.cloud_records()}
+    kept = close_all(pair.tills[0], [o for o in pair.acknowledged().values() if o["reference"] in known])
+    assert kept
+    wait_until(lambda: pair.left_to_do() == 0, lambda: f"not sent: {pair.status()}")
+    pair.require_equal([pair.record_here(order) for order in kept], pair.cloud_records(), with_dates=True)
+    assert pair.status()["state"] != "in step"
+    pair.proxy.at = lambda point, exchange: None
+    pair.require_equal_again()
+    assert pair.differences() == []
+
+
+def test_what_a_cancel_in_the_older_cloud_keeps_from_being_sent_is_told(linked):
+    """A dish that was added and cancelled: both sides count as many dishes and the same total."""
+    till = linked.till()
+    order = till.add(till.open(service_type="ONSITE"))
+    linked.back_up()
+    more = till.move(order, "POST", "/combos", {"combos": [{"product_name": "Vela", "quantity": 1, "variant_price": 3}]})
+    till.move(more, "DELETE", f"/combos/{more['combos'][-1]['id']}")
+    linked.settle()
+    linked.compare()
+    assert linked.box.stop() == 0
+    linked.go_back()
+    with contextlib.closing(linked.cloud.client(linked.cloud_key)) as cloud:
+        assert cloud.post(f"/v1/orders/{linked.record_there(order)['id']}/cancel", {"reason": "closed"}).status == 200
+    linked.box.start()
+    linked.settle()
+    told = [(d["kind"], d["box"], d["cloud"]) for d in linked.differences() if d["order_id"] == order["id"]]
+    assert ("status", "combos, cancel_combo", "CANCELLED") in told, linked.differences()
+
+
+def test_each_kind_of_step_that_was_lost_comes_again(linked):
+    till = linked.till()
+
+    def opened(**fields):
+        return till.move(till.open(**{"service_type": "ONSITE"} | fields), "POST", "/combos", {"combos": [ITEM, ITEM]})
+
+    orders = {kind: opened() for kind in ("comment", "title", "combos", "discount", "payment", "cancel_combo", "status", "cancel")}
+    orders["remove_discount"] = till.discount(opened())
+    orders["cancel_payment"] = till.pay(opened(), in_full=True)
+    orders["finalized"] = till.pay(opened(), in_full=True)
+    orders |= {kind: opened(service_type="DELIVERY") for kind in ("rider", "delivery")}
+    orders["no_rider"] = till.move(opened(service_type="DELIVERY"), "PUT", "/rider", {"user_id": "moto-4", "name": "Ana"})
+    linked.back_up()
+
+    def row(kind, name):
+        return f"/{name}/{orders[kind][name][0]['id']}"
+
+    for kind, method, below, body in [
+            ("comment", "PATCH", "", {"comment": "nota"}), ("title", "PATCH", "", {"order_title": "Terraza", "packaging_price": 2}),
+            ("combos", "POST", "/combos", {"combos": [ITEM]}),
+            ("discount", "POST", "/discounts", {"type": "AMOUNT", "value": 1, "reason": "fiel"}),
+            ("payment", "POST", "/payments", {"payment_method_id": till.methods[0]["id"], "amount": 5}),
+            ("cancel_combo", "DELETE", row("cancel_combo", "combos"), None),
+            ("remove_discount", "DELETE", row("remove_discount", "discounts"), None),
+            ("cancel_payment", "DELETE", row("cancel_payment", "payments"), None),
+            ("status", "PATCH", "/status", {"status": "READY"}), ("finalized", "PATCH", "/status", {"status": "FINALIZED"}),
+            ("rider", "PUT", "/rider", {"user_id": "moto-5", "name": "Eva"}), ("no_rider", "DELETE", "/rider", None),
+            ("delivery", "PATCH", "/delivery-status", {"delivery_status": "DRIVER_ON_THE_WAY_TO_DESTINATION"}),
+            ("cancel", "POST", "/cancel", {"reason": "se fue"})]:
+        before = orders[kind]["version"]
+        assert till.move(orders[kind], method, below, body)["version"] > before, kind
+    placed = opened()
+    linked.settle()
+    linked.compare()
+    linked.go_back()
+    linked.require_equal_again()
+    assert linked.differences() == []
+    with contextlib.closing(linked.cloud.client(linked.cloud_key)) as cloud:
+        ids = {r["id"]: r["reference"] for r in all_orders(cloud)}
+    names = {order["reference"]: kind for kind, order in orders.items()} | {placed["reference"]: "combos"}
+    again = {names[ids[e.path.split("/")[3]]] for e in linked.proxy.writes() if e.path.count("/") > 2}
+    assert again == set(orders), set(orders) ^ again
+    assert "/v1/orders" in {e.path for e in linked.proxy.writes()}
+
+
+# The menu
+
+
+def products(client):
+    shown = ("name", "description", "visible", "stock_enabled")
+    return {p["name"]: {**{field: p[field] for field in shown}, "category": category["name"],
+                        "variants": [(v["name"], v["sku"], v["price"]) for v in p["variants"]]}
+            for category in client.get("/v1/menu").data["categories"] for p in category["products"]}
+
+
+@contextlib.contextmanager
+def menus(pair):
+    with contextlib.closing(pair.client()) as box, contextlib.closing(pair.cloud.client(pair.cloud_key)) as cloud:
+        yield box, cloud, {p["name"]: p for c in box.get("/v1/menu").data["categories"] for p in c["products"]}
+
+
+def require_equal_menus(pair, box, cloud):
+    def check():
+        pair.settle()
+        here, there = products(box), products(cloud)
+        assert here == there, ([n for n in here | there if here.get(n) != there.get(n)], pair.differences(), pair.status())
+        return here
+    return pair.eventually(check)
+
+
+def test_what_was_pushed_of_the_menu_comes_again(linked):
+    with menus(linked) as (box, cloud, known):
+        priced, hidden, cleared, grown, kept = list(known.values())[:5]
+
+        def change(product, body, below=""):
+            answer = box.patch(f"/v1/menu/products/{product['id']}{below}", body)
+            assert answer.status == 200, answer.body
+
+        change(cleared, {"description": "of yesterday"})
+        change(kept, {"description": "from before"})
+        linked.back_up()
+        change(priced, {"price": 77.5}, f"/variants/{priced['variants'][0]['id']}")
+        change(hidden, {"visible": False})
+        change(cleared, {"description": None})
+        new = [{"name": "Con código", "category_name": "Nuevos", "price": 7, "sku": "NEW-7"},
+               {"id": grown["id"], "variants": [{"name": "Gigante", "price": 99, "sku": "GIG-1"}]}]
+        answer = box.send("PUT", "/v1/menu/products", {"products": new})
+        assert answer.status == 200, answer.body
+        linked.settle()
+        meant = require_equal_menus(linked, box, cloud)
+        assert "Con código" in meant, sorted(meant)
+        linked.go_back()
+        assert require_equal_menus(linked, box, cloud) == meant
+        # A product that is missing may have been deleted there.
+        (told,) = linked.differences()
+        assert told["kind"] == "menu" and told["box"].startswith("Con código") and "sent again" in told["detail"]
+        assert linked.status()["read_at"]["sent_menu"]
+        # No more than those: the cloud has the others.
+        sent = b" ".join(e.body for e in linked.proxy.writes())
+        assert sum(name.encode() in sent for name in meant) == 5 and b"from before" not in sent
+
+
+def test_a_product_that_the_cloud_has_changed_since_it_went_back_is_told(linked):
+    with menus(linked) as (box, cloud, known):
+        name, product = next(iter(known.items()))
+        linked.back_up()
+        path = f"/v1/menu/products/{product['id']}/variants/{product['variants'][0]['id']}"
+        assert box.patch(path, {"price": 77.5}).status == 200
+        linked.settle()
+        linked.command("pause")
+        linked.go_back(is_told=False)
+        there = next(p for c in cloud.get("/v1/menu").data["categories"] for p in c["products"] if p["name"] == name)
+        assert cloud.patch(f"/v1/menu/products/{there['id']}", {"description": "new there"}).status == 200
+        linked.command("resume")
+        assert require_equal_menus(linked, box, cloud)[name]["description"] == "new there"
+        told = [d for d in linked.differences() if d["kind"] == "menu"]
+        assert len(told) == 1 and "77.5" in told[0]["box"], told

@@ -582,6 +582,17 @@ def test_who_may_not_make_roles_is_given_the_sql(alone):
         cursor = connection.cursor()
         cursor.execute("SELECT count(*) FROM office.orders")
         assert cursor.fetchone() == (2,)
+    # Nor can it keep comanda-head from serving: by default everybody may take a lock of a database.
+    (locked,) = as_admin(directory, "SELECT classid, min(objid), max(objid) FROM pg_locks WHERE locktype = 'advisory' GROUP BY classid")
+    assert locked[1:] == (1, 1), locked
+    alone.stop()
+    functions = [f"pg_{how}advisory_{kind}lock{mode}" for how in ("", "try_") for kind in ("", "xact_") for mode in ("", "_shared")]
+    with contextlib.closing(connect(alone, "grafana", "correct horse")) as connection:
+        for function in functions:
+            with pytest.raises(psycopg2.errors.InsufficientPrivilege), connection.cursor() as cursor:
+                cursor.execute(f"SELECT {function}({locked[0]}, 1)")
+        serve(alone)
+        assert is_owner(alone)
     again = login(alone, "excel", password_file(alone))
     assert "CREATE ROLE comanda_office" not in again.stdout and "CREATE ROLE excel" in again.stdout
     as_admin(directory, f"DROP OWNED BY grafana; DROP ROLE grafana; DROP OWNED BY {ROLE}; DROP ROLE {ROLE}", alone.databases.name)

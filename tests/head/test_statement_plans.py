@@ -13,6 +13,7 @@ import time
 import psycopg2
 import pytest
 
+from support import postgresql
 from support.orders import item, new_key
 from support.waiting import wait_until
 
@@ -25,6 +26,8 @@ BIG = 1_000  # rows, from which on comanda-head keeps statistics
 PAGES = 60  # a smaller table is read whole by any planner that knows its size
 YOUNG, FULL = 3_000, 24_000  # orders
 COMPANIES = 3
+NEW, NEW_ORDERS = 4, 1_500  # a company that joins, with less than a tenth of all
+PATRONI = pathlib.Path(__file__).resolve().parents[2] / "systemd/head-office/patroni.yml"
 OF_ORDERS = ("orders", "order_status", "combo", "combo_modifier", "payment", "discount")
 GROWING = (*OF_ORDERS, "event", "idempotency", "client", "address", "client_word")  # parents before their children
 # Of a copy of a row: another text, another number, another time.
@@ -98,7 +101,7 @@ class Statements:
     """All of the program, prepared by one connection."""
 
     def __init__(self, db):
-        self.db = db
+        self.db, self.company = db, 2
         found = [(str(file.path.relative_to(source.ROOT / "src")), text) for file in FILES.values() for text, _ in file.statements]
         self.known = [(where, " ".join(source.closed(filled(text)).split())) for where, text in found
                       if not where.startswith(NOT_HERE) and not is_begun(text)] + self.lists()
@@ -126,10 +129,10 @@ class Statements:
             share = {">=": 0.99, ">": 0.99, "<": 1 if is_end else 0.02, "<=": 1}.get(found[2], 0.5)
             with contextlib.suppress(psycopg2.Error):
                 (value,), = self.db.rows(f"SELECT CAST(percentile_disc({share}) WITHIN GROUP (ORDER BY {found[1]}) AS text) "
-                                         f"FROM {table} WHERE company_id = 2")
+                                         f"FROM {table} WHERE company_id = {self.company}")
                 if value is not None:
                     return "'" + value.replace("'", "''") + "'"
-        return {"text": "'x'", "boolean": "true"}.get(kind, "2")
+        return {"text": "'x'", "boolean": "true"}.get(kind, str(self.company))
 
     def plans(self):
         """(path, sql, plan) as the server takes it after the five executions for which it makes one each."""
@@ -234,6 +237,48 @@ def test_statements_of_a_database_that_grows(head, seeds):
             wait_for_statistics(db, since)
             found = unreasoned(Judge(db).complaints(statements))
             assert found == [], "\n".join(f"{orders} orders: {one}" for one in found)
+
+
+def join(db):
+    """A company more, with orders of another one."""
+    of_an_order = {"orders": "id", "event": "subject_id"} | {table: "order_id" for table in OF_ORDERS[1:]}
+    for table in ("company", "company_counter", "client", "address", *of_an_order):
+        values = ", ".join(str(NEW) if column == "company_id" else f"id || {NEW}" if (table, column) == ("company", "id") else column
+                           for column, _ in columns(db, table))
+        some = f"AND {of_an_order[table]} IN (SELECT id FROM orders WHERE company_id = 2 ORDER BY id LIMIT {NEW_ORDERS})" \
+            if table in of_an_order else ""
+        db.execute(f"INSERT INTO {table} SELECT {values} FROM {table} WHERE company_id = 2 {some}")
+
+
+@pytest.fixture
+def as_shipped(monkeypatch):
+    """A server that keeps statistics of its own as in a head office."""
+    (share,) = re.findall(r"autovacuum_analyze_scale_factor: ([\d.]+)", PATRONI.read_text())
+    server = postgresql.Server(["-c", f"autovacuum_analyze_scale_factor={share}", "-c", "autovacuum_naptime=1"])
+    monkeypatch.setenv(postgresql.ADDRESS, server.directory)
+    yield server
+    server.close()
+
+
+def test_statements_of_a_company_that_joins(as_shipped, head, seeds):
+    """comanda-head itself looks at a table again when it has doubled."""
+    with head.database() as watched, head.database() as db:
+        found_companies(db)
+        statements = Statements(watched)
+        since = time.time()
+        db.execute("BEGIN")
+        multiply(db, FULL, 1)
+        db.execute("COMMIT")
+        wait_for_statistics(db, since)
+        join(db)
+
+        def unseen():
+            return db.rows("SELECT relname FROM pg_stat_user_tables WHERE schemaname = current_schema() AND n_live_tup >= ? AND "
+                           "n_mod_since_analyze >= ?", BIG, NEW_ORDERS)
+        wait_until(lambda: not unseen(), lambda: f"no statistics of {unseen()}")
+        statements.company = NEW
+        found = unreasoned(Judge(db).complaints(statements))
+        assert found == [], "\n".join(str(one) for one in found)
 
 
 def pages_of_a_create(head, client):

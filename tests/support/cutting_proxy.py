@@ -65,6 +65,7 @@ class CuttingProxy:
     def __init__(self, cloud, directory, seed=0, rate=0.3, fates=FATES):
         self.cloud, self.rate, self.fates = cloud, rate, fates
         self.is_offline = False  # every connection is closed at once
+        self.clouds = 1  # one more: the next requests go to the cloud over new connections, as to another machine behind HAProxy
         # Called as at(point, exchange) where point is "before" or "after" the cloud has had a request. It runs in the
         # connection's thread, so that the request waits for it. Before, it may give the exchange another fate: one of FATES,
         # "hang" (no answer until the client goes) or "reset" (as a port that nobody listens at, for this request alone).
@@ -176,7 +177,7 @@ class _Server(HttpsServer):
 class _Handler(Handler):
     def setup(self):
         super().setup()
-        self.upstream, self.used_at = None, 0
+        self.upstream, self.used_at, self.clouds = None, 0, 0
 
     def finish(self):
         self.hang_up()
@@ -194,6 +195,8 @@ class _Handler(Handler):
             return self.refuse(int(exchange.fate.removeprefix("burst_")))
         proxy.at("before", exchange)
         fate = exchange.fate
+        if fate.startswith("burst"):
+            return self.refuse(int(fate.removeprefix("burst_")))
         if fate == "hang":
             begun = time.monotonic()
             with contextlib.suppress(OSError):
@@ -222,9 +225,9 @@ class _Handler(Handler):
     def forward(self, body):
         """(status, headers, body) of the cloud. Ends the connection where the cloud does not answer."""
         cloud = self.server.proxy.cloud
-        if time.monotonic() - self.used_at > IDLE_MAX_S:
+        if time.monotonic() - self.used_at > IDLE_MAX_S or self.clouds != self.server.proxy.clouds:
             self.hang_up()
-        self.used_at = time.monotonic()
+        self.used_at, self.clouds = time.monotonic(), self.server.proxy.clouds
         if self.upstream is None:
             self.upstream = http.client.HTTPSConnection("127.0.0.1", cloud.port, timeout=PATIENCE_S,
                                                         context=ssl.create_default_context(cafile=cloud.cafile))

@@ -79,15 +79,19 @@ TEST(CloudReadings, AreToldWhereTheyFailedNeverTookPlaceOrAreOverdue) {
 
 TEST(CloudReadings, SayThatTheCloudMayHaveGoneBackUntilAllOrdersAreCompared) {
   Link link = ReadAt(kNow);
-  EXPECT_FALSE(MayHaveGoneBack(link));
-  link.progress[std::string(kSentOrdersPart)] = VisitOfGoneBack(412, kNow);
-  EXPECT_TRUE(MayHaveGoneBack(link));
+  EXPECT_FALSE(GoneBackSince(link));
+  NoteMayHaveGoneBack(link.progress, 412, kNow);
+  EXPECT_EQ(GoneBackSince(link), kNow);
   ASSERT_FALSE(FindUnread(link, kNow).empty());
   EXPECT_EQ(Describe(FindUnread(link, kNow).front()),
             "the cloud may have gone back to an earlier time, noticed 2027-01-15T08:00:00.000Z: "
             "412 orders are compared");
   link.progress[std::string(kSentOrdersPart)] = {.at = kNow};
-  EXPECT_FALSE(MayHaveGoneBack(link));
+  EXPECT_FALSE(GoneBackSince(link));
+  EXPECT_EQ(FindUnread(link, kNow).size(), 1U) << "the menu";
+  EXPECT_TRUE(IsMenuToCompare(link.progress));
+  link.progress[std::string(kSentMenuPart)] = {.at = kNow};
+  EXPECT_FALSE(IsMenuToCompare(link.progress));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "aliases/aliases.h"
@@ -627,12 +628,52 @@ TEST_F(CloudRecordMerge, WhatACloudThatWentBackHasLostOfAnOrderIsSentAgain) {
 
   Take(at(Twin(), "6", before));
   EXPECT_EQ(Waiting(), Kinds()) << "an old event says nothing of what the cloud has now";
-  rules.went_back = true;
+  rules.went_back_at = database.clock.Now();
   Take(at(Twin(), "6", before));
   EXPECT_EQ(Waiting(), Kinds{StepKind::kPayment});
   EXPECT_NE(Remaining().at(0).position, payment.position);
   Take(at(Twin(), "6", before));
   EXPECT_EQ(Waiting(), Kinds{StepKind::kPayment});
+}
+
+TEST_F(CloudRecordMerge, AfterTheCloudWentBackAnOrderIsReadBeforeAnythingOfItIsSent) {
+  PlaceAndSend();
+  PayHere("0190a5c8-3333-7000-8000-000000000001", 2000);
+  rules.went_back_at = database.clock.Now();
+  EXPECT_EQ(Ask().kind, StepKind::kRead);
+  Take(Twin());
+  EXPECT_EQ(Ask().kind, StepKind::kPayment) << "the cloud has shown it since";
+  rules.went_back_at = database.clock.Now();
+  EXPECT_EQ(Ask().kind, StepKind::kRead) << "it went back once more";
+}
+
+TEST_F(CloudRecordMerge, AnOldOrderThatWasChangedLatelyIsComparedToo) {
+  constexpr UtcMs kDayMs = 24LL * 60 * kMinuteMs;
+  PlaceAndSend();
+  const auto sent = [&] {
+    return database->Read(
+        [&](db::Snapshot& snapshot) { return FindSent(snapshot, kCompany, database.clock.Now()); });
+  };
+  database.clock.Advance(100 * kDayMs);
+  EXPECT_TRUE(sent().empty());
+  PayHere("0190a5c8-3333-7000-8000-000000000001", 2000);
+  EXPECT_EQ(sent(), std::vector<std::string>{order_id});
+}
+
+TEST_F(CloudRecordMerge, WhatACancelThatWasLostWithItKeepsFromBeingSentIsTold) {
+  PlaceAndSend();
+  PayHere("0190a5c8-3333-7000-8000-000000000001", 2000);
+  SendAll();
+  Take(Twin()
+           .Set("version", "7")
+           .Set("payments", R"([{"id":"p1","amount":20,"payment_method":{"code":"cash"}}])"));
+  rules.went_back_at = database.clock.Now();
+  Do(orders::CancelPayment, std::string("0190a5c8-3333-7000-8000-000000000001"));
+  Take(Twin().Set("version", "6").Status("CANCELLED"));
+  const std::vector<Difference> told = Differences();
+  const auto lost = std::ranges::find(told, DifferenceKind::kStatus, &Difference::kind);
+  ASSERT_NE(lost, told.end());
+  EXPECT_EQ(lost->box, "payment, cancel_payment");
 }
 
 TEST_F(CloudRecordMerge, AnOrderThatTheCloudHasLostIsReadAndPlacedAgain) {

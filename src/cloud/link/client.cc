@@ -33,6 +33,7 @@ net::Call CallFor(const Target& target, const Request& request) {
   add("Content-Type", request.body.empty() ? "" : "application/json");
   add("Idempotency-Key", request.idempotency_key);
   add("If-None-Match", request.etag);
+  add("If-Match", request.if_match);
   add("Comanda-Occurred-At", request.occurred_at);
   if (request.wait_s > 0) add("Prefer", Concat({"wait=", request.wait_s}));
   return call;

@@ -40,8 +40,9 @@ struct Request {
   std::string idempotency_key = {};
   std::string occurred_at = {};  // Comanda-Occurred-At
   std::string etag = {};         // If-None-Match
-  int64_t wait_s = 0;            // Prefer: wait
-  int64_t answer_ms = 30'000;    // it fails when its answer takes longer, a long poll's wait added
+  std::string if_match = {};
+  int64_t wait_s = 0;          // Prefer: wait
+  int64_t answer_ms = 30'000;  // it fails when its answer takes longer, a long poll's wait added
 };
 
 enum class Verdict : uint8_t {

@@ -52,6 +52,8 @@ inline constexpr std::string_view kMenuPart = "menu";
 inline constexpr std::string_view kOrdersPart = "orders";
 // All orders that were sent (cloud/orders/went_back.h).
 inline constexpr std::string_view kSentOrdersPart = "sent_orders";
+// All products that were pushed (cloud/menu/menu_push.h).
+inline constexpr std::string_view kSentMenuPart = "sent_menu";
 using Progress = std::map<std::string, Visit, std::less<>>;
 
 struct Link {
@@ -94,6 +96,7 @@ void PutCursor(db::Tx& tx, db::CompanyId company, const std::optional<std::strin
 void PutFeatures(db::Tx& tx, db::CompanyId company, const Features& features);
 void AddMaker(db::Tx& tx, db::CompanyId company, const std::string& maker);
 void PutVisit(db::Tx& tx, db::CompanyId company, std::string_view kind, const Visit& visit);
+void PutProgress(db::Tx& tx, db::CompanyId company, const Progress& progress);
 // The records of every kind are due to be read; their entity tags stay.
 void MakeDue(db::Tx& tx, db::CompanyId company);
 void PutPaused(db::Tx& tx, db::CompanyId company, std::optional<UtcMs> paused_at);

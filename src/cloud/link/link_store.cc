@@ -210,6 +210,10 @@ void PutVisit(db::Tx& tx, db::CompanyId company, std::string_view kind, const Vi
   if (!stored) return;  // unlinked meanwhile
   Progress progress = ProgressOf(*stored);
   progress.insert_or_assign(std::string(kind), visit);
+  PutProgress(tx, company, progress);
+}
+
+void PutProgress(db::Tx& tx, db::CompanyId company, const Progress& progress) {
   tx.Run(R"sql(UPDATE cloud_link SET progress = $2 WHERE company_id = $1)sql", company,
          ToJson(progress));
 }

@@ -15,7 +15,7 @@
 #include "cloud/link/key_file.h"
 #include "cloud/link/line.h"
 #include "cloud/menu/menu_push.h"
-#include "cloud/orders/journal_store.h"
+#include "cloud/orders/went_back.h"
 #include "cloud/readings.h"
 #include "company/companies.h"
 #include "company/import.h"
@@ -176,12 +176,6 @@ void RequireScopes(Line& line) {
                  ". Grant them in the cloud, and link again."}));
 }
 
-void NoteMayHaveGoneBack(db::Tx& tx, LinkResult& result, UtcMs now) {
-  const size_t orders = store::FindTouched(tx, result.company, now - kSentOrdersMs).size();
-  result.link.progress[std::string(kSentOrdersPart)] =
-      VisitOfGoneBack(static_cast<int64_t>(orders), now);
-}
-
 // Stores the link. The journal of a link with the same company of the cloud goes on; that of
 // another company is deleted.
 LinkResult Store(const LinkingSettings& settings, const company::Company& company,
@@ -199,7 +193,10 @@ LinkResult Store(const LinkingSettings& settings, const company::Company& compan
       result.link.lost_until = former->lost_until;
       result.link.features.makers = former->features.makers;
       // The cursor that would tell it ends with the former link.
-      if (result.link.features.has_events) NoteMayHaveGoneBack(tx, result, stamp.now);
+      if (result.link.features.has_events) {
+        NoteMayHaveGoneBack(result.link.progress, CountSent(tx, company.company_id, stamp.now),
+                            stamp.now);
+      }
       if (!result.link.since) result.link.since = former->since;
       // Older orders than before may be wanted now.
       if (result.link.since != former->since) result.link.scanned_id = "";

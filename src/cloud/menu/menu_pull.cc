@@ -12,6 +12,7 @@
 #include "cloud/orders/journal_store.h"
 #include "cloud/menu/menu_body.h"
 #include "cloud/menu/menu_push.h"
+#include "cloud/link/link.h"
 #include "cloud/menu/menu_rows.h"
 #include "company/companies.h"
 #include "company/import_row.h"
@@ -37,7 +38,8 @@ struct PageProduct {
   size_t category = 0;  // of the page
   int64_t place = 0;    // in the list of its category
   std::string fingerprint;
-  std::string refused;  // why it cannot be read; empty: it can
+  UtcMs changed_at = 0;  // 0: not shown
+  std::string refused;   // why it cannot be read; empty: it can
 };
 
 }  // namespace
@@ -100,8 +102,10 @@ struct Taken {
 // One transaction that takes products of a page.
 class ChunkWriter {
  public:
-  ChunkWriter(const Importer& importer, const MenuPage& page, std::span<const PageProduct> products)
-      : importer_(importer), page_(page), products_(products) {}
+  // `lost` gets what MenuPull::lost_ has.
+  ChunkWriter(const Importer& importer, const MenuPage& page, std::span<const PageProduct> products,
+              bool went_back, std::map<std::string, std::string>& lost)
+      : importer_(importer), page_(page), products_(products), went_back_(went_back), lost_(lost) {}
 
   void Write() {
     importer_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
@@ -175,6 +179,16 @@ class ChunkWriter {
     const bool is_same =
         box && state && state->cloud_hash == product.fingerprint && box->category_id == category;
     if (is_same) return std::nullopt;
+    if (box && state && state->pushed_at != 0) {
+      if (IsLost(*state, product.changed_at, went_back_)) {
+        // Where nothing else says that the cloud went back, it may be an edit there, and is told.
+        lost_.insert_or_assign(id, went_back_ ? product.fingerprint : state->cloud_hash);
+        return std::nullopt;
+      }
+      if (went_back_ && product.changed_at > state->pushed_at) {
+        NoteChangedSince(tx, here.company, *box, product.shown, stamp);
+      }
+    }
     Taken taken{.index = index,
                 .product = &product,
                 .draft = product.shown,
@@ -220,9 +234,13 @@ class ChunkWriter {
     PutAlias(tx, company, Kind::kProduct, product.shown.id, id);
     PutRowAliases(tx, company, product.shown, taken.draft);
     const menu::Product now = menu::GetProduct(tx, company, id);
+    const auto state = store::FindMenuState(tx, company, id);
+    const UtcMs pushed_at = state ? state->pushed_at : 0;
+    const bool is_answer = pushed_at == store::kNotShownYet;
     store::PutMenuState(tx, company, id,
                         {.cloud_hash = product.fingerprint,
-                         .box_hash = ContentHash(now, here.company.currency_decimals)});
+                         .box_hash = ContentHash(now, here.company.currency_decimals),
+                         .pushed_at = is_answer ? product.changed_at : pushed_at});
     TellLeftVariants(tx, taken, stamp);
   }
 
@@ -252,6 +270,8 @@ class ChunkWriter {
   const Importer& importer_;
   const MenuPage& page_;
   const std::span<const PageProduct> products_;
+  const bool went_back_;
+  std::map<std::string, std::string>& lost_;
   Refused refused_;
 };
 
@@ -308,11 +328,12 @@ void TakeCategories(const Importer& importer, const std::vector<PageCategory>& c
          [&](size_t index) { return categories[index].cloud_id; });
 }
 
-void TakeProducts(const Importer& importer, const MenuPage& page) {
+void TakeProducts(const Importer& importer, const MenuPage& page, bool went_back,
+                  std::map<std::string, std::string>& lost) {
   for (size_t begin = 0; begin < page.products.size(); begin += kChunk) {
     const auto chunk =
         std::span(page.products).subspan(begin, std::min(kChunk, page.products.size() - begin));
-    ChunkWriter(importer, page, chunk).Write();
+    ChunkWriter(importer, page, chunk, went_back, lost).Write();
   }
 }
 
@@ -346,6 +367,7 @@ MenuPage MenuPull::PageOf(const std::vector<Value>& categories) {
           .place = place++};
       if (!errors.empty()) product.refused = ReasonOf(errors.First());
       product.fingerprint = Fingerprint(product.shown);
+      product.changed_at = ParseInstant(net::TextAt(record, "updated_at")).value_or(0);
       stock_.Collect(product.shown);
       page.products.push_back(std::move(product));
     }
@@ -360,7 +382,7 @@ bool MenuPull::TakePage(const std::vector<Value>& categories, bool is_whole) {
   if (is_whole) HideMissing();
   PairPage(page, is_whole);
   TakeCategories(importer_, page.categories);
-  TakeProducts(importer_, page);
+  TakeProducts(importer_, page, went_back_, lost_);
   return !page.products.empty() || seen_categories_.size() > categories_before;
 }
 
@@ -437,6 +459,7 @@ void MenuPull::HideMissing() {
       if (seen_.contains(cloud_id) || !visible.contains(id)) continue;
       const auto box = menu::FindWhole(session, importer_.company, id);
       const auto state = store::FindMenuState(session, importer_.company, id);
+      if (went_back_ && state && state->pushed_at != 0) continue;  // PushLost
       if (box && !IsEditedHere(here, *box, state)) ids.push_back(id);
     }
     return ids;
@@ -452,6 +475,32 @@ void MenuPull::HideMissing() {
     };
     if (!WriteUnlessRefused(importer_.database, hide)) return;
   }
+}
+
+void MenuPull::PushLost() {
+  if (!went_back_ && lost_.empty()) return;
+  importer_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+    const db::CompanyId company = importer_.company;
+    std::map<std::string, std::string> lost = lost_;
+    const std::vector<std::string> waiting = WaitingProducts(tx, company);
+    for (const auto& [id, cloud_id] : store::AliasesOf(tx, company, Kind::kProduct)) {
+      const auto state = store::FindMenuState(tx, company, id);
+      const bool is_missing = went_back_ && !seen_.contains(cloud_id);
+      if (is_missing && state && state->pushed_at != 0) lost.emplace(id, "");
+    }
+    for (const auto& [id, fingerprint] : lost) {
+      const auto product = menu::FindWhole(tx, company, id);
+      if (!product || std::ranges::find(waiting, id) != waiting.end()) continue;
+      // The cloud does not list what is hidden.
+      const bool is_hidden = !product->visible || product->sold_out;
+      if (fingerprint.empty() && is_hidden) continue;
+      const auto category =
+          aliases::FindByBoxId(tx, company, Kind::kCategory, product->category_id);
+      const bool knows_category = category && seen_categories_.contains(category->cloud_id);
+      PushAgain(tx, company, id, fingerprint, knows_category, stamp);
+    }
+    if (went_back_) PutVisit(tx, company, kSentMenuPart, {.at = stamp.now});
+  });
 }
 
 }  // namespace comanda::cloud

@@ -23,7 +23,9 @@ struct MenuPage;
 
 class MenuPull {
  public:
-  explicit MenuPull(const Importer& importer) : importer_(importer), stock_(importer) {}
+  // `went_back`: the cloud may have lost what was pushed (cloud/menu/menu_push.h).
+  MenuPull(const Importer& importer, bool went_back)
+      : importer_(importer), went_back_(went_back), stock_(importer) {}
 
   // Takes the categories of a page with their products. `is_whole`: the menu has this page alone;
   // what it lacks is then hidden first, so that a product that the cloud deleted and made again is
@@ -32,6 +34,8 @@ class MenuPull {
   // After the last page of a menu that was read completely: products that it lacks become
   // invisible.
   void HideMissing();
+  // After the last page of such a menu, of a cloud that went back.
+  void PushLost();
   // cloud/menu/menu_stock.h, Write().
   bool SetStock(const std::function<void()>& plan) { return stock_.Write(plan); }
 
@@ -42,6 +46,9 @@ class MenuPull {
   void PairRows(db::Tx& tx, aliases::Kind kind, std::vector<CloudRow> rows);
 
   const Importer& importer_;
+  const bool went_back_;
+  // What is pushed again: fingerprints in the cloud, by the local id; empty: it shows none.
+  std::map<std::string, std::string> lost_;
   // Ids in the cloud.
   std::set<std::string> seen_, seen_categories_;
   MenuStock stock_;

@@ -138,10 +138,12 @@ void WriteDifference(db::Tx& tx, db::CompanyId company, std::string box, std::st
 }
 
 // What the cloud has of the product is not known any more: the next reading takes it.
-void ForgetCloudState(db::Tx& tx, db::CompanyId company, std::string_view product_id) {
+void ForgetCloudState(db::Tx& tx, db::CompanyId company, std::string_view product_id,
+                      bool is_pushed) {
   auto state = store::FindMenuState(tx, company, product_id);
   if (!state) return;
   state->cloud_hash.clear();
+  if (is_pushed) state->pushed_at = store::kNotShownYet;
   store::PutMenuState(tx, company, product_id, *state);
   const std::optional<Link> link = FindLink(tx, company);
   if (!link) return;
@@ -260,7 +262,45 @@ void TakePushed(db::Tx& tx, db::CompanyId company, const Step& step, std::string
       PutAlias(tx, company, Kind::kProduct, cloud_id, id);
     }
   }
-  ForgetCloudState(tx, company, id);
+  ForgetCloudState(tx, company, id, true);
+}
+
+bool IsLost(const store::MenuState& state, UtcMs changed_at, bool went_back) {
+  const bool is_in_doubt = state.pushed_at == store::kNotShownYet || changed_at == 0;
+  return is_in_doubt ? went_back : changed_at < state.pushed_at;
+}
+
+void PushAgain(db::Tx& tx, db::CompanyId company_id, const std::string& product_id,
+               const std::string& fingerprint, bool knows_category, const db::Stamp& stamp) {
+  const auto product = menu::FindWhole(tx, company_id, product_id);
+  auto state = store::FindMenuState(tx, company_id, product_id);
+  if (!product || !state) return;
+  const company::Company company = company::Get(tx, company_id);
+  if (!knows_category) aliases::Remove(tx, company_id, Kind::kCategory, product->category_id);
+  const auto row = store::FindOrder(tx, company_id, kMenuOrder);
+  const int64_t position = row ? row->mirror.last_position + 1 : 1;
+  const int64_t epoch = events::ExtentOf(tx, company_id).epoch;
+  AddStep(tx, company_id,
+          {.kind = StepKind::kMenu,
+           .key = Concat({"c1-menu-", epoch, "-", position}),
+           .body = BodyOf(tx, company, *product),
+           .row_ids = {product_id},
+           .occurred_at = stamp.now},
+          stamp);
+  state->cloud_hash = fingerprint;  // no edit of the cloud
+  store::PutMenuState(tx, company_id, product_id, *state);
+  if (!fingerprint.empty()) return;
+  WriteDifference(tx, company_id, Shown(*product, company.currency_decimals), "",
+                  "the cloud does not have it any more, and this box has pushed it: sent again",
+                  stamp);
+}
+
+void NoteChangedSince(db::Tx& tx, const company::Company& company, const menu::Product& box,
+                      const menu::Product& shown, const db::Stamp& stamp) {
+  const int decimals = company.currency_decimals;
+  WriteDifference(
+      tx, company.company_id, Shown(box, decimals), Shown(shown, decimals),
+      "the cloud may have gone back and has changed it since; that of the cloud is taken", stamp);
 }
 
 void RemovePush(db::Tx& tx, db::CompanyId company, const Waiting& waiting) {
@@ -279,7 +319,7 @@ void DropPush(db::Tx& tx, db::CompanyId company_id, const Step& step, std::strin
   const int decimals = company::Get(tx, company_id).currency_decimals;
   WriteDifference(tx, company_id, product ? Shown(*product, decimals) : id, Cut(Visible(problem)),
                   "the cloud refuses a change made at this box", stamp);
-  ForgetCloudState(tx, company_id, id);
+  ForgetCloudState(tx, company_id, id, false);
 }
 
 std::vector<std::string> WaitingProducts(db::Session& session, db::CompanyId company) {

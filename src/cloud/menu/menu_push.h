@@ -9,6 +9,10 @@
 // who wrote an event: neither what the sync itself writes nor a product that was sold out is
 // pushed.
 //
+// A cloud that went back to an earlier time (cloud/orders/went_back.h) shows a product as it was
+// before it was pushed, or not at all: it is pushed again (IsLost). One that was changed there
+// since then is taken, and a difference says so.
+//
 // Steps of the menu are in the journal under an empty order id, kinds kMenu and kMenuClear. One
 // that the cloud refuses is dropped (DropPush): the cloud's version then comes back with the next
 // reading.
@@ -22,6 +26,7 @@
 #include "cloud/link/client.h"
 #include "cloud/orders/journal.h"
 #include "cloud/orders/step.h"
+#include "cloud/restaurant/restaurant_store.h"
 #include "company/company.h"
 #include "db/session.h"
 #include "events/log.h"
@@ -56,6 +61,18 @@ void TakePushed(db::Tx& tx, db::CompanyId company, const Step& step, std::string
 // The cloud has refused the step, which the caller removes: a difference with the problem.
 void DropPush(db::Tx& tx, db::CompanyId company, const Step& step, std::string_view problem,
               const db::Stamp& stamp);
+
+// Whether the cloud, which shows a product with a last change of that time (0: it says none), has
+// lost what was pushed of it. What it has not shown since the push is lost in doubt, where the
+// cloud may have gone back.
+bool IsLost(const store::MenuState& state, UtcMs changed_at, bool went_back);
+// Pushes it again. `fingerprint`: of what the cloud shows; empty: it shows no such product, which a
+// difference says. `knows_category`: the cloud shows its category.
+void PushAgain(db::Tx& tx, db::CompanyId company, const std::string& product_id,
+               const std::string& fingerprint, bool knows_category, const db::Stamp& stamp);
+// The cloud that went back shows the product with a later change than was pushed.
+void NoteChangedSince(db::Tx& tx, const company::Company& company, const menu::Product& box,
+                      const menu::Product& shown, const db::Stamp& stamp);
 
 // The step has its answer.
 void RemovePush(db::Tx& tx, db::CompanyId company, const Waiting& waiting);

@@ -33,16 +33,6 @@ Kind KindNamed(std::string_view name, const std::array<std::string_view, kSize>&
   return static_cast<Kind>(found - names.begin());
 }
 
-// An order that was changed later than that after its creation is not found.
-constexpr int64_t kServedMsMax = 45LL * 24 * 60 * 60 * 1000;
-
-// The least id of version 7 of that time: the ids of orders begin with that of their creation.
-std::string FirstIdAt(UtcMs at) {
-  IdBytes bytes = {};
-  for (size_t i = 0; i < 6; ++i) bytes[i] = static_cast<uint8_t>(at >> (8 * (5 - i)));
-  return FormatId(bytes, 7);
-}
-
 StepKind StepKindNamed(std::string_view name) {
   return KindNamed<StepKind>(name, kStepKindNames, "step");
 }
@@ -144,12 +134,10 @@ int64_t StepsWaiting(db::Session& session, db::CompanyId company, std::string_vi
                         company, order_id);
 }
 
-std::vector<std::string> FindTouched(db::Session& session, db::CompanyId company, UtcMs since) {
-  return session.FindTexts(R"sql(
-      SELECT order_id FROM cloud_order
-      WHERE company_id = $1 AND order_id >= $2 AND touched_at >= $3 ORDER BY order_id
-      )sql",
-                           company, FirstIdAt(since - kServedMsMax), since);
+bool HasOrder(db::Session& session, db::CompanyId company, std::string_view order_id) {
+  return session.Exists(
+      R"sql(SELECT 1 FROM cloud_order WHERE company_id = $1 AND order_id = $2)sql", company,
+      order_id);
 }
 
 bool Park(db::Tx& tx, db::CompanyId company, std::string_view order_id, std::string_view why,

@@ -43,8 +43,7 @@ bool IsWaiting(db::Session& session, db::CompanyId company, std::string_view ord
 int64_t StepsWaiting(db::Session& session, db::CompanyId company, std::string_view order_id);
 // Ids of orders that are open locally, at most `limit`.
 std::vector<std::string> OpenOrders(db::Session& session, db::CompanyId company, int64_t limit);
-// Those that were touched since then.
-std::vector<std::string> FindTouched(db::Session& session, db::CompanyId company, UtcMs since);
+bool HasOrder(db::Session& session, db::CompanyId company, std::string_view order_id);
 Counts Count(db::Session& session, db::CompanyId company);
 
 // Parked orders

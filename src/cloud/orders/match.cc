@@ -132,8 +132,15 @@ void StoreLearnt(const Match& match, store::OrderRow row, const Order& after) {
   if (match.settings.rules.restored_at && match.IsOfNow() && !match.IsPlannedAhead()) {
     row.mirror.epoch = events::ExtentOf(match.tx, match.company()).epoch;
   }
+  const Step* const answered = match.settings.answered;
+  const bool is_compared = match.IsOfNow() || (answered && answered->kind == StepKind::kPlace);
+  const std::optional<UtcMs> went_back_at = match.settings.rules.went_back_at;
+  // Others are read before something of them is sent.
+  if (went_back_at && is_compared && (row.is_open || row.waiting > 0)) {
+    row.mirror.compared_for = *went_back_at;
+  }
   NoteMaker(match);
-  const bool is_answer = match.settings.answered != nullptr;
+  const bool is_answer = answered != nullptr;
   const bool is_new = !match.row || match.went_back || row.mirror != match.row->mirror ||
                       after.version != match.row->planned_version;
   if (is_new || is_answer) {

@@ -116,6 +116,7 @@ void Write(json::Writer& out, const LastShown& shown) {
   out.BeginObject();
   out.Key("version").Integer(shown.version);
   out.Key("updated_at").Integer(shown.updated_at);
+  if (!shown.etag.empty()) out.Key("etag").Text(shown.etag);
   WriteState(out, "rider", shown.rider);
   WriteState(out, "delivery_status", shown.delivery_status);
   out.Key("delivery_status_reason").Text(shown.delivery_status_reason);
@@ -129,6 +130,7 @@ LastShown ShownOf(json::Value value) {
   const ShownMembers members(value);
   return {.version = members.Integer("version").value_or(0),
           .updated_at = members.Integer("updated_at").value_or(0),
+          .etag = members.Text("etag").value_or(""),
           .rider = ReadState(members, "rider"),
           .delivery_status = ReadState(members, "delivery_status"),
           .delivery_status_reason = members.Text("delivery_status_reason"),
@@ -165,6 +167,7 @@ std::string ToJson(const Mirror& mirror) {
   if (mirror.epoch != 0) out.Key("epoch").Integer(mirror.epoch);
   out.Key("is_placed").Boolean(mirror.is_placed);
   if (mirror.is_to_read) out.Key("is_to_read").Boolean(true);
+  if (mirror.compared_for != 0) out.Key("compared_for").Integer(mirror.compared_for);
   out.Key("comment").Text(fields.comment);
   out.Key("order_title").Text(fields.order_title);
   out.Key("delivery_comment").Text(fields.delivery_comment);
@@ -202,6 +205,7 @@ Mirror MirrorFromJson(std::string_view json) {
   if (document.root().Find("epoch")) mirror.epoch = members.Integer("epoch");
   mirror.is_placed = members.Boolean("is_placed");
   mirror.is_to_read = document.root().Find("is_to_read").has_value();
+  if (document.root().Find("compared_for")) mirror.compared_for = members.Integer("compared_for");
   mirror.fields = FieldsOf(members);
   mirror.combos = members.RowsNamed("combos");
   mirror.payments = members.RowsNamed("payments");

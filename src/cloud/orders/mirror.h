@@ -62,6 +62,8 @@ using Rows = std::map<std::string, Row, std::less<>>;
 struct LastShown {
   int64_t version = 0;   // 0: not shown
   UtcMs updated_at = 0;  // 0: not shown
+  // The entity tag of that version, where the cloud gave one with its answer to a request.
+  std::string etag;
   // The body that assigns the rider (cloud/orders/bodies.h); empty: no rider. Nothing: not shown.
   std::optional<std::string> rider;
   // The name; empty: none. Nothing: not shown.
@@ -82,6 +84,8 @@ struct Mirror {
   // The cloud may have lost some of it: nothing is sent before the order was read
   // (cloud/orders/went_back.h).
   bool is_to_read = false;
+  // SendRules::went_back_at (cloud/orders/pending.h), when the cloud showed the order last.
+  UtcMs compared_for = 0;
   Fields fields;
   // Removed discounts are cancelled rows: the request that removes one needs the cloud's id.
   Rows combos, payments, discounts;

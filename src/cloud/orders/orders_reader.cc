@@ -169,21 +169,20 @@ bool OrdersReader::ReadOpen(const Linked& linked, Line& line) {
 bool OrdersReader::ReadRecent(const Linked& linked, Line& line) {
   const bool is_read = ReadPages(linked, line, RecentPath(linked)).has_value();
   NoteListing(linked, Listing::kRecent, is_read);
-  return is_read && (!MayHaveGoneBack(linked.link) || CompareSent(linked, line));
+  return is_read && (!GoneBackSince(linked.link) || CompareSent(linked, line));
 }
 
 bool OrdersReader::CompareSent(const Linked& linked, Line& line) {
   const UtcMs since = settings_.clock.Now() - kSentOrdersMs;
   const auto there = ReadPages(linked, line, PathSince(linked, since), Taken::kKnown);
-  if (there) NoteMissing(linked, *there, since);
+  if (there) NoteMissing(linked, *there);
   return there.has_value();
 }
 
 // Those that the list does not show are read by their ids before anything of them is sent.
-void OrdersReader::NoteMissing(const Linked& linked, const std::set<std::string>& there,
-                               UtcMs since) {
+void OrdersReader::NoteMissing(const Linked& linked, const std::set<std::string>& there) {
   const auto missing = settings_.database.Read([&](db::Snapshot& snapshot) {
-    std::vector<std::string> ids = store::FindTouched(snapshot, linked.company, since);
+    std::vector<std::string> ids = FindSent(snapshot, linked.company, settings_.clock.Now());
     std::erase_if(ids, [&](const std::string& id) {
       const auto alias = aliases::FindByBoxId(snapshot, linked.company, aliases::Kind::kOrder, id);
       return !alias || there.contains(alias->cloud_id);
@@ -381,7 +380,7 @@ std::optional<bool> OrdersReader::ReadOne(const Linked& linked, Line& line,
   }
   if (reply.verdict == Verdict::kRefused && reply.answer.status() == kNotFound) {
     // What a cloud that went back has lost is placed again.
-    if (MayHaveGoneBack(linked.link)) return false;
+    if (GoneBackSince(linked.link)) return false;
     settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
       MergeGone(tx, linked.company, cloud_id, stamp);
     });
@@ -429,11 +428,13 @@ std::vector<std::string> OrdersReader::OpenHere(const Linked& linked) {
 
 // Events
 
-std::optional<Request> OrdersReader::EventsRequest(const Linked& linked) const {
+std::optional<Request> OrdersReader::EventsRequest(const Linked& linked, Poll poll) const {
   const bool is_due = settings_.clock.MonotonicMs() >= memory_.events_at_ms;
   const bool is_behind = !memory_.changed.empty() || memory_.cursor_behind;
-  const bool has_trouble = !VisitOf(linked.link.progress, kOrdersPart).trouble.empty();
-  if (!Follows(linked) || !linked.link.cursor || !is_due || is_behind) return std::nullopt;
+  const bool is_owed = poll == Poll::kOwed;
+  const bool has_trouble = is_owed || !VisitOf(linked.link.progress, kOrdersPart).trouble.empty();
+  if (!Follows(linked) || !linked.link.cursor) return std::nullopt;
+  if (!is_owed && (!is_due || is_behind)) return std::nullopt;
   return Request{.path = Concat({"/v1/events?after=", wire::PercentEncoded(*linked.link.cursor),
                                  "&per_page=", kEventsPerPage}),
                  // After a trouble the answer comes at once, so that its end is known.
@@ -474,7 +475,7 @@ std::vector<json::Value> OrdersReader::WithoutEchoes(const Linked& linked,
   });
 }
 
-bool OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
+bool OrdersReader::TakeEvents(const Linked& linked, const Reply& reply, Poll poll) {
   const int64_t now_ms = settings_.clock.MonotonicMs();
   const int64_t later_ms = now_ms + settings_.poll_ms;
   if (reply.verdict == Verdict::kRefused) {
@@ -483,9 +484,10 @@ bool OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
     settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
       PutCursor(tx, linked.company, std::nullopt);
       if (status != kCursorExpired) return;
-      const size_t sent = store::FindTouched(tx, linked.company, stamp.now - kSentOrdersMs).size();
-      PutVisit(tx, linked.company, kSentOrdersPart,
-               VisitOfGoneBack(static_cast<int64_t>(sent), stamp.now));
+      auto link = FindLink(tx, linked.company);
+      if (!link) return;
+      NoteMayHaveGoneBack(link->progress, CountSent(tx, linked.company, stamp.now), stamp.now);
+      PutProgress(tx, linked.company, link->progress);
     });
     Restart();
     // The next cursor is not tried at once, in case that it is refused, too.
@@ -518,7 +520,8 @@ bool OrdersReader::TakeEvents(const Linked& linked, const Reply& reply) {
   // A cloud that does not wait, or gives the same page again, is asked at the pace of a poll.
   const bool has_waited = reply.answer.Header("Preference-Applied").has_value();
   const bool is_new = next != linked.link.cursor;
-  if (!is_new || (events.empty() && !has_waited)) memory_.events_at_ms = later_ms;
+  const bool is_same = !is_new || (events.empty() && !has_waited);
+  if (is_same && poll == Poll::kDue) memory_.events_at_ms = later_ms;
   const std::vector<json::Value> others = WithoutEchoes(linked, records);
   std::optional<std::string> cursor = is_new ? std::optional(next) : std::nullopt;
   if (!memory_.changed.empty()) memory_.cursor_behind = std::exchange(cursor, std::nullopt);

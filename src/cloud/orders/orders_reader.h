@@ -59,12 +59,14 @@ class OrdersReader {
 
   // The long poll of the cloud's events, which the worker keeps under way beside its other
   // requests, because it waits: nothing where the cloud has no events, or the listing that gives
-  // the cursor is still due.
-  std::optional<Request> EventsRequest(const Linked& linked) const;
+  // the cursor is still due. kOwed: it is asked at once, whenever it would be due, and does not
+  // wait.
+  enum class Poll : uint8_t { kDue, kOwed };
+  std::optional<Request> EventsRequest(const Linked& linked, Poll poll = Poll::kDue) const;
   // Takes the events of its answer, and stores the cursor in the same transaction. An answer 410:
   // the cursor is dropped, and the listing becomes due. Another refusal: the cloud is polled. True
   // where the answer has events, and all of them are echoes: orders as they were seen before.
-  bool TakeEvents(const Linked& linked, const Reply& reply);
+  bool TakeEvents(const Linked& linked, const Reply& reply, Poll poll = Poll::kDue);
 
   // Everything is due at once, as after a link or `resume`.
   void Restart();
@@ -114,7 +116,7 @@ class OrdersReader {
   // Compares all orders that were sent with a cloud that may have gone back
   // (cloud/orders/went_back.h).
   bool CompareSent(const Linked& linked, Line& line);
-  void NoteMissing(const Linked& linked, const std::set<std::string>& there, UtcMs since);
+  void NoteMissing(const Linked& linked, const std::set<std::string>& there);
 
   enum class Taken : uint8_t { kAll, kKnown };  // of a listing: also orders that are unknown here
   // Reads all pages; the ids in them, or nothing where the reading was given up.

@@ -39,11 +39,6 @@ Local LocalOf(db::Session& session, const orders::Order& order, const SendRules&
           .epoch = events::ExtentOf(session, order.company).epoch};
 }
 
-bool IsReadFirst(db::Session& session, const orders::Order& order, const Mirror& mirror,
-                 const SendRules& rules) {
-  return mirror.is_placed && (mirror.is_to_read || IsBehind(session, order, mirror, rules));
-}
-
 store::OrderRow RowOf(db::Session& session, const orders::Order& order) {
   return store::FindOrder(session, order.company, order.id)
       .value_or(store::OrderRow{.order_id = order.id});
@@ -118,6 +113,13 @@ bool IsBehind(db::Session& session, const orders::Order& order, const Mirror& mi
   return may_be && mirror.epoch != events::ExtentOf(session, order.company).epoch;
 }
 
+bool IsReadFirst(db::Session& session, const orders::Order& order, const Mirror& mirror,
+                 const SendRules& rules) {
+  const bool is_uncompared = rules.went_back_at && mirror.compared_for != *rules.went_back_at;
+  return mirror.is_placed &&
+         (mirror.is_to_read || is_uncompared || IsBehind(session, order, mirror, rules));
+}
+
 std::optional<Compared> CompareOrder(db::Session& session, db::CompanyId company,
                                      std::string_view order_id, const SendRules& rules,
                                      Makes makes) {
@@ -163,7 +165,8 @@ std::optional<Waiting> RequestUnderWay(db::Session& session, db::CompanyId compa
   // The mirror has what it does already: it goes first.
   if (waiting && waiting->step.is_in_mirror) return waiting;
   const auto row = store::FindOrder(session, company, order_id);
-  if (!rules.restored_at && !(row && row->mirror.is_to_read)) return waiting;
+  const bool may_read = rules.restored_at || rules.went_back_at;
+  if (!may_read && !(row && row->mirror.is_to_read)) return waiting;
   const auto order = orders::Load(session, company, order_id);
   if (row && order && IsReadFirst(session, *order, row->mirror, rules)) {
     return Waiting{.order_id = std::string(order_id), .step = {.kind = StepKind::kRead}};

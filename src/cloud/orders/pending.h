@@ -30,7 +30,10 @@ struct SendRules {
   // Whether tables could be paired. The ids of a cloud that does not list its tables may be those
   // of this box: it refuses others, which are then left out.
   bool knows_tables = true;
-  bool went_back = false;  // the cloud, maybe, and not all orders were compared with it since
+  // When the cloud was found to have gone back to an earlier time, maybe, and not all orders were
+  // compared with it since: one that it has not shown since is read before anything of it is sent
+  // (cloud/orders/went_back.h).
+  std::optional<UtcMs> went_back_at = {};
 };
 inline SendRules RulesOf(std::string_view rider_provider, const Link& link) {
   return {.rider_provider = rider_provider,
@@ -38,7 +41,7 @@ inline SendRules RulesOf(std::string_view rider_provider, const Link& link) {
           .restored_at = link.lost_until,
           .makers = &link.features.makers,
           .knows_tables = link.features.has_tables,
-          .went_back = MayHaveGoneBack(link)};
+          .went_back_at = GoneBackSince(link)};
 }
 
 // Whether the mirror of an order of this box may be older than what the box had sent: it comes from
@@ -46,6 +49,10 @@ inline SendRules RulesOf(std::string_view rider_provider, const Link& link) {
 // was read (cloud/orders/restored_merge.h), but its creation, which its key makes harmless.
 bool IsBehind(db::Session& session, const orders::Order& order, const Mirror& mirror,
               const SendRules& rules);
+
+// Whether the order is read before anything of it is sent.
+bool IsReadFirst(db::Session& session, const orders::Order& order, const Mirror& mirror,
+                 const SendRules& rules);
 
 // An order that was compared with its mirror, and is not stored yet.
 struct Compared {

@@ -52,6 +52,8 @@ struct MergeSettings {
   // The request under way was refused, although the cloud may have its rows: they are matched by
   // content. Else they get their ids from its answer.
   bool looked_for = false;
+  // The entity tag of the answer, which If-Match may name; empty: it has none.
+  std::string_view etag = {};
 };
 
 // May drop the request under way, where the cloud has cancelled the order.

@@ -14,6 +14,7 @@ namespace comanda::cloud {
 namespace {
 
 constexpr int kNotFound = 404;
+constexpr int kPreconditionFailed = 412;
 constexpr int kInvalid = 422;
 constexpr std::string_view kKeyReused = "idempotency_key_reused";
 
@@ -136,6 +137,7 @@ Judgement JudgeRefusal(StepKind kind, int status, std::string_view problem) {
   if (status == kNotFound && kind != StepKind::kPlace) {
     return {EndsARow(kind) ? Remedy::kReadOrder : Remedy::kGone, {}};
   }
+  if (status == kPreconditionFailed) return {Remedy::kReadAgain, {}};
   // Money does not wait for a rider.
   if (kind == StepKind::kRider || kind == StepKind::kNoRider) return {Remedy::kDrop, {}};
   if (status == kInvalid && document) {

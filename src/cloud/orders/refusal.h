@@ -20,6 +20,7 @@ enum class Remedy : uint8_t {
   kGone,       // the cloud has the order no more: parked, too
   kFindOrder,  // its key placed an order before: look for the one with that reference
   kReadOrder,  // rows are not as expected: read the order and adopt those that match
+  kReadAgain,  // the order is not as this box knows it: what differs is a new step
   kLeaveOut,   // a new step without the references or the date that the cloud does not accept
   kDrop,  // the order goes on without this step; one of the menu: DropPush (cloud/menu/menu_push.h)
 };

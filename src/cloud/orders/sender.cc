@@ -25,6 +25,7 @@ namespace {
 // An older date would be refused (contract section 15.6: at most 45 days back).
 constexpr int64_t kDateMsMax = 44LL * 24 * 60 * 60 * 1000;
 constexpr int kNotFound = 404;
+constexpr size_t kTagBytesMax = 200;
 
 struct Endpoint {
   std::string_view method;
@@ -68,6 +69,13 @@ Endpoint EndpointOf(StepKind kind) {
       return {"GET", ""};
   }
   return {};
+}
+
+// What a cloud that has lost rows of the order must not do.
+bool Closes(const Step& step) {
+  if (step.kind == StepKind::kCancel) return true;
+  return step.kind == StepKind::kStatus &&
+         step.body.find(Name(orders::Status::kFinalized)) != std::string::npos;
 }
 
 }  // namespace
@@ -130,7 +138,9 @@ bool Sender::SendOrderStep(const Waiting& waiting) {
   const Reply reply = settings_.ask(*request);
   if (reply.verdict == Verdict::kLater) return false;
   if (reply.verdict == Verdict::kRefused) return Follow(waiting, reply);
-  if (const auto record = reply.answer.Find("data")) Accept(waiting, *record);
+  if (const auto record = reply.answer.Find("data")) {
+    Accept(waiting, *record, reply.answer.HeaderOr("ETag", ""));
+  }
   return true;
 }
 
@@ -152,10 +162,11 @@ std::optional<Request> Sender::RequestFor(const Waiting& waiting) {
     if (!alias) return std::nullopt;
     request.path = OrderPath(alias->cloud_id);
     std::string_view rest = endpoint.path;
+    const auto row = store::FindOrder(snapshot, company_, waiting.order_id);
+    if (row && Closes(step)) request.if_match = row->mirror.shown.etag;
     const size_t at = rest.find('$');
     request.path += rest.substr(0, at);
     if (at == rest.npos) return request;
-    const auto row = store::FindOrder(snapshot, company_, waiting.order_id);
     const Rows* rows = row ? RowsOf(row->mirror, step.kind) : nullptr;
     const auto found = rows ? rows->find(step.row_ids.at(0)) : Rows::const_iterator();
     if (!rows || found == rows->end() || found->second.cloud_id.empty()) return std::nullopt;
@@ -178,7 +189,8 @@ void Sender::PutAlias(db::Tx& tx, const std::string& order_id, json::Value recor
                 .cloud_public_id = public_id.empty() ? std::nullopt : std::optional(public_id)});
 }
 
-void Sender::Accept(const Waiting& waiting, json::Value record) {
+void Sender::Accept(const Waiting& waiting, json::Value record, const std::string& etag) {
+  const bool is_strong = etag.starts_with('"') && etag.size() <= kTagBytesMax;
   const std::vector<std::string> numbers = orders::PublicNumbers();
   settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     if (waiting.step.kind == StepKind::kPlace) {
@@ -186,7 +198,8 @@ void Sender::Accept(const Waiting& waiting, json::Value record) {
       NoteReference(tx, waiting, net::TextAt(record, "reference"), stamp);
     }
     store::DeleteStep(tx, company_, waiting);
-    Take(tx, record, numbers, stamp, {.answered = &waiting.step});
+    Take(tx, record, numbers, stamp,
+         {.answered = &waiting.step, .etag = is_strong ? etag : std::string_view()});
   });
 }
 
@@ -212,7 +225,8 @@ void Sender::Take(db::Tx& tx, json::Value record, const std::vector<std::string>
                .rules = settings_.rules,
                .platform_name = settings_.platform_name,
                .answered = role.answered,
-               .looked_for = role.looked_for},
+               .looked_for = role.looked_for,
+               .etag = role.etag},
               record, stamp);
 }
 
@@ -239,10 +253,12 @@ bool Sender::ReadFirst(const std::string& order_id) {
     auto row = store::FindOrder(tx, company_, order_id);
     const auto order = orders::Load(tx, company_, order_id);
     if (!row || !order) return;
-    const bool is_behind = IsBehind(tx, *order, row->mirror, settings_.rules);
-    if (!is_behind && !row->mirror.is_to_read) return;
-    if (is_behind) row->mirror.epoch = events::ExtentOf(tx, company_).epoch;
+    if (!IsReadFirst(tx, *order, row->mirror, settings_.rules)) return;
+    if (IsBehind(tx, *order, row->mirror, settings_.rules)) {
+      row->mirror.epoch = events::ExtentOf(tx, company_).epoch;
+    }
     row->mirror.is_to_read = false;
+    row->mirror.compared_for = settings_.rules.went_back_at.value_or(row->mirror.compared_for);
     CompareAgain(tx, *order, *std::move(row), settings_.rules, Makes::kNext, stamp);
   });
   return true;

@@ -45,7 +45,7 @@ class Sender {
   bool ReadFirst(const std::string& order_id);
   // Nothing where it is not known what the cloud calls the order, or the row that the step ends.
   std::optional<Request> RequestFor(const Waiting& waiting);
-  void Accept(const Waiting& waiting, json::Value record);
+  void Accept(const Waiting& waiting, json::Value record, const std::string& etag);
   std::optional<aliases::Alias> AliasOf(db::Session& session, std::string_view order_id) const;
   void PutAlias(db::Tx& tx, const std::string& order_id, json::Value record) const;
   void NoteReference(db::Tx& tx, const Waiting& waiting, const std::string& reference,
@@ -54,6 +54,7 @@ class Sender {
   struct Role {
     const Step* answered = nullptr;
     bool looked_for = false;
+    std::string_view etag = {};
   };
   void Take(db::Tx& tx, json::Value record, const std::vector<std::string>& numbers,
             const db::Stamp& stamp, const Role& role);

@@ -12,6 +12,7 @@
 #include "cloud/orders/refusal.h"
 #include "cloud/orders/sender.h"
 #include "cloud/orders/record_merge.h"
+#include "cloud/orders/went_back.h"
 #include "company/companies.h"
 #include "crypto/derived_id.h"
 #include "orders/orders.h"
@@ -46,6 +47,12 @@ bool Sender::Follow(const Waiting& waiting, const Reply& reply) {
       return FindOrder(waiting, problem);
     case Remedy::kReadOrder:
       return ReadOrder(waiting, problem);
+    case Remedy::kReadAgain:
+      settings_.database.Write([&](db::Tx& tx, const db::Stamp& stamp) {
+        store::DeleteStep(tx, company_, waiting);
+        ReadAgain(tx, company_, waiting.order_id, settings_.rules, stamp);
+      });
+      return true;
     case Remedy::kLeaveOut:
       LeaveOut(waiting, judgement.fields);
       return true;

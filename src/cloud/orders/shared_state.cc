@@ -142,6 +142,10 @@ void SharedState::Learn(Mirror& mirror, const std::optional<orders::Rider>& ride
   if (match_.record.shows.delivery_status && is_comparable) LearnDelivery(mirror);
   // What the backup knew tells whether the cloud has changed the order since.
   if (!match_.is_behind || match_.comes_back) {
+    const bool is_same = shown.version == mirror.shown.version && shown.version != 0;
+    if (!is_same || !match_.settings.etag.empty()) {
+      mirror.shown.etag = shown.version == 0 ? "" : match_.settings.etag;
+    }
     mirror.shown.version = shown.version;
     mirror.shown.updated_at = shown.updated_at;
   }

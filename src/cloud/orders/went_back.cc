@@ -94,6 +94,16 @@ void Unpark(db::Tx& tx, db::CompanyId company, const std::string& order_id) {
 
 }  // namespace
 
+std::vector<std::string> FindSent(db::Session& session, db::CompanyId company, UtcMs now) {
+  std::vector<std::string> ids = orders::FindIdsChangedSince(session, company, now - kSentOrdersMs);
+  std::erase_if(ids, [&](const std::string& id) { return !store::HasOrder(session, company, id); });
+  return ids;
+}
+
+int64_t CountSent(db::Session& session, db::CompanyId company, UtcMs now) {
+  return static_cast<int64_t>(FindSent(session, company, now).size());
+}
+
 bool HasGoneBack(const Match& match) {
   if (!match.row || !match.row->mirror.is_placed) return false;
   const Mirror& mirror = match.row->mirror;
@@ -106,8 +116,8 @@ bool HasGoneBack(const Match& match) {
   if (there.version <= last.version && there.updated_at > last.updated_at) return true;
   const bool is_same = there.version == last.version && there.updated_at == last.updated_at;
   const bool is_newer = there.version > last.version || is_same;
-  return match.settings.rules.went_back && is_of_now &&
-         (!is_newer || !ShowsEachRow(mirror, match.record));
+  const bool shows_all = there.status >= mirror.status && ShowsEachRow(mirror, match.record);
+  return match.settings.rules.went_back_at && is_of_now && (!is_newer || !shows_all);
 }
 
 void GoBack(Match& match) {
@@ -125,11 +135,14 @@ void GoBack(Match& match) {
   if (record.shows.payments) KeepShown(mirror.payments, there.payments, record.payment_ids);
   if (record.shows.discounts) KeepShown(mirror.discounts, there.discounts, record.discount_ids);
   MatchRows(mirror, *match.before, record);
-  mirror.status = there.status;
+  // Of an order that is cancelled there, what it had before is found to be lost (DropSteps).
+  mirror.status =
+      there.status == orders::Status::kCancelled ? orders::Status::kDelivered : there.status;
   if (record.shows.rider) GoBackToRider(match, mirror);
   if (record.shows.delivery_status) GoBackToDelivery(match, mirror);
   mirror.shown.version = there.version;
   mirror.shown.updated_at = there.updated_at;
+  mirror.shown.etag.clear();
   mirror.shown.cancel_reason = there.cancel_reason;
   match.went_back = true;
 }
@@ -160,7 +173,8 @@ bool PlaceAgain(db::Tx& tx, db::CompanyId company, const std::string& order_id,
                 const SendRules& rules, const db::Stamp& stamp) {
   auto row = store::FindOrder(tx, company, order_id);
   const auto order = orders::Load(tx, company, order_id);
-  if (!row || !order || !row->mirror.is_to_read) return false;
+  if (!row || !order || order->origin == orders::Origin::kCloud) return false;
+  if (!row->mirror.is_to_read && !rules.went_back_at) return false;
   row->mirror = {.last_position = row->mirror.last_position,
                  .epoch = row->mirror.epoch,
                  .given_up = std::move(row->mirror.given_up)};

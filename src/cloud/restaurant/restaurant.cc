@@ -258,8 +258,9 @@ void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) 
   const UtcMs counted_at = VisitOf(progress, kStock).at;
   const bool is_stock_due = counts_stock && (now - counted_at >= kHourMs || counted_at > now);
 
-  const bool is_as_new = is_stock_due || is_of_older_program;
-  MenuPull pull(importer);
+  const bool went_back = IsMenuToCompare(progress);
+  const bool is_as_new = is_stock_due || is_of_older_program || went_back;
+  MenuPull pull(importer, went_back);
   bool has_more = true;
   bool is_new = true;
   int page = 0;
@@ -280,6 +281,10 @@ void Restaurant::ReadMenu(const Linked& linked, Line& line, Progress& progress) 
     if (is_whole) KeepEtag(visit, path, reply);
   }
   if (!has_more && page > 1) pull.HideMissing();
+  if (!has_more) {
+    pull.PushLost();
+    progress.erase(std::string(kSentMenuPart));
+  }
   if (!pull.SetStock(settings_.plan)) visit.etags.clear();
   if (is_of_older_program) {  // of products that were left out
     settings_.database.Write([&](db::Tx& tx, const db::Stamp&) {

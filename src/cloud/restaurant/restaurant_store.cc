@@ -1,13 +1,18 @@
 #include "cloud/restaurant/restaurant_store.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <utility>
+
+#include "base/concat.h"
 
 namespace comanda::cloud::store {
 namespace {
 
 using aliases::Kind;
+
+constexpr char kPushed = '@';  // between a hash of this box and MenuState::pushed_at
 
 // Clients and users.
 template <typename Rows>
@@ -156,18 +161,26 @@ std::optional<MenuState> FindMenuState(db::Session& session, db::CompanyId compa
       )sql";
   const auto row = session.One<kState>(company, product_id);
   if (!row) return std::nullopt;
-  return MenuState{.cloud_hash = row->Text("cloud_hash"), .box_hash = row->Text("box_hash")};
+  MenuState state{.cloud_hash = row->Text("cloud_hash"), .box_hash = row->Text("box_hash")};
+  const size_t end = state.box_hash.find(kPushed);
+  if (end == std::string::npos) return state;
+  const std::string_view at = std::string_view(state.box_hash).substr(end + 1);
+  std::from_chars(at.data(), at.data() + at.size(), state.pushed_at);
+  state.box_hash.resize(end);
+  return state;
 }
 
 void PutMenuState(db::Tx& tx, db::CompanyId company, std::string_view product_id,
                   const MenuState& state) {
   if (FindMenuState(tx, company, product_id) == state) return;
+  std::string box_hash = state.box_hash;
+  if (state.pushed_at != 0) box_hash += Concat({std::string_view(&kPushed, 1), state.pushed_at});
   tx.Run(R"sql(
       INSERT INTO cloud_menu (company_id, product_id, cloud_hash, box_hash) VALUES ($1, $2, $3, $4)
       ON CONFLICT (company_id, product_id)
       DO UPDATE SET cloud_hash = excluded.cloud_hash, box_hash = excluded.box_hash
       )sql",
-         company, product_id, state.cloud_hash, state.box_hash);
+         company, product_id, state.cloud_hash, box_hash);
 }
 
 bool HasHashOfAnotherForm(db::Session& session, db::CompanyId company, std::string_view form) {

@@ -35,9 +35,13 @@ std::map<std::string, std::string> AliasesOf(db::Session& session, db::CompanyId
                                              aliases::Kind kind);
 
 // What both sides had of a product when they were equal last (migration 0013).
+inline constexpr UtcMs kNotShownYet = 1;  // MenuState::pushed_at
 struct MenuState {
   std::string cloud_hash;  // cloud/menu/menu_body.h, Fingerprint; empty: not known
   std::string box_hash;    // cloud/menu/menu_body.h, ContentHash
+  // The time of the last change that the cloud showed after it had accepted a push; 0: none was
+  // pushed.
+  UtcMs pushed_at = 0;
 
   bool operator==(const MenuState&) const = default;
 };

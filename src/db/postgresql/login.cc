@@ -2,6 +2,7 @@
 
 #include "base/concat.h"
 #include "base/problem.h"
+#include "db/postgresql/owner.h"
 #include "engine/connection.h"
 
 namespace comanda::db {
@@ -70,6 +71,7 @@ MadeLogin MakeLogin(const Settings& settings, const Clock& clock, const Login& l
     std::string sql;
     if (!has_role) sql += RoleSql(published) + "\n";
     for (const std::string& statement : statements) sql += statement + ";\n";
+    sql += LockRightsSql(connection.Text("SELECT quote_ident(current_user)"));
     return {.outcome = kNotAllowed, .sql = sql};
   }
   try {

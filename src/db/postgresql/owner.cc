@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <array>
+
+#include "base/concat.h"
 #include "base/problem.h"
 
 namespace comanda::db {
@@ -124,6 +127,21 @@ bool HasOwnTables(const Settings& settings, const Clock& clock) {
 bool TryLock(Connection& connection, const Settings& settings) {
   return connection.Text("SELECT pg_try_advisory_lock(" + std::to_string(kLockClass) + ", " +
                          std::to_string(LockOf(settings)) + ")") == "t";
+}
+
+std::string LockRightsSql(std::string_view user) {
+  constexpr std::array kFunctions = {
+      "pg_advisory_lock",          "pg_advisory_lock_shared",
+      "pg_advisory_xact_lock",     "pg_advisory_xact_lock_shared",
+      "pg_try_advisory_lock",      "pg_try_advisory_lock_shared",
+      "pg_try_advisory_xact_lock", "pg_try_advisory_xact_lock_shared"};
+  std::string sql;
+  for (const std::string_view function : kFunctions) {
+    sql +=
+        Concat({"REVOKE EXECUTE ON FUNCTION pg_catalog.", function, "(int, int) FROM PUBLIC;\n"});
+  }
+  return sql + Concat({"GRANT EXECUTE ON FUNCTION pg_catalog.pg_try_advisory_lock(int, int) TO ",
+                       user, ";\n"});
 }
 
 Owner ReadOwner(Connection& connection) { return Taken(connection, kRead, {}).ReadRow(); }

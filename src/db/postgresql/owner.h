@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "db/health.h"
 #include "db/session.h"
@@ -38,6 +39,10 @@ bool HasOwnTables(const Settings& settings, const Clock& clock);
 
 // False where another process has the lock. It goes with the connection.
 bool TryLock(Connection& connection, const Settings& settings);
+
+// What an administrator runs in the database, so that of those who log in there only `user` may
+// take the lock: by default everybody may, on the primary.
+std::string LockRightsSql(std::string_view user);
 
 // Whether a process has it. On any connection to the server.
 bool IsLocked(Connection& connection, const Settings& settings);
