@@ -16,9 +16,8 @@
 //   what differs then is sent as ever, under new keys or those of the till.
 // - An order that the list does not show is read by its id before anything of it is sent. Where the
 //   cloud has it no more, it is placed again; one that the cloud had made stays here as it is.
-// - What the cloud takes no more, because somebody has closed the order there, stays here alone:
-// the
-//   order is parked, or a difference names what is lost of one that is cancelled.
+// - What the cloud takes no more, because somebody has closed the order there, stays here alone.
+//   The order is parked, or a difference names what is lost of one that is cancelled.
 //
 // A cloud that has no events, and one that knows no entity tags and is exchanged while no request
 // fails, can close an order before the box knows: it is told then, as said before.
