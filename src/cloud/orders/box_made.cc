@@ -75,7 +75,7 @@ class BoxMade {
       store::Unpark(tx_, company_, match_.order_id);
     }
     const DeliveryChoice delivery = state.ChooseTheDelivery();
-    if (MayCloudChange(Part::kStatus)) MoveTo(Status::kDelivered);
+    if (MayCloudChange(Part::kStatus)) MoveTo(LastOwnMove(Status::kDelivered));
     if (MayCloudChange(Part::kRider) && match_.record.shows.rider && state.TakesTheRider())
       AssignRider();
     if (MayCloudChange(Part::kDelivery)) ReportDelivery(delivery);
@@ -166,6 +166,17 @@ class BoxMade {
             .key = match_.order_id,
             .actor = std::string(kCloudActor),
             .occurred_at = is_possible ? at : std::nullopt};
+  }
+
+  // The last status up to the limit that the cloud has reached by a move of its own. A step that a
+  // later move implies is left to that move: nobody has called the dishes ready or delivered by it
+  // (contract section 20).
+  Status LastOwnMove(Status limit) const {
+    Status last = Status::kPending;
+    for (const orders::StatusChange& change : shown_.status_history) {
+      if (!change.implied && change.status <= limit) last = std::max(last, change.status);
+    }
+    return last;
   }
 
   // Only forward.
