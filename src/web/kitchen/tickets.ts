@@ -143,6 +143,7 @@ export function lookOf(ticket: Ticket, line: TicketLine, touched: Touched, now: 
 
 function elsewhereOf(ticket: Ticket, stations: string[], touched: Touched, now: number, rules: Rules): Elsewhere[] {
   const by = new Map<string, Elsewhere>();
+  if (ticket.status === 'CANCELLED') return [];
   for (const line of ticket.lines) {
     if (isMine(line, stations) || line.station_id === null || line.canceled_at !== null || rules.notPrepared[line.station_id]) continue;
     const at = by.get(line.station_id) || { station: line.station_id, done: 0, of: 0 };
