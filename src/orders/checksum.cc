@@ -66,6 +66,8 @@ void AddRow(Checksum& sum, const Discount& discount);
 void AddRow(Checksum& sum, const StatusChange& change) {
   sum.Add(static_cast<int64_t>(change.status)).Add(change.at).Add(change.by);
   sum.Add(int64_t{change.implied}).Add(change.request_key);
+  // Rows of older programs have none, and their sums stay valid.
+  if (change.lines) sum.Add(*change.lines);
 }
 
 void AddRow(Checksum& sum, const Modifier& modifier) {

@@ -173,6 +173,9 @@ struct StatusChange {
   std::string by;        // an actor (orders/permission.h)
   bool implied = false;  // a step that a move to a later status skipped: its time is not measured
   RequestKey request_key;
+  // How many of the order's lines were there (kitchen/rules.h). Set where the change is stored;
+  // none of an older program.
+  std::optional<int64_t> lines;
 
   bool operator==(const StatusChange&) const = default;
 };

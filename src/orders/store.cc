@@ -1,6 +1,7 @@
 #include "orders/store.h"
 
 #include <algorithm>
+#include <ranges>
 #include <tuple>
 
 #include "base/problem.h"
@@ -346,14 +347,21 @@ void UpdateFacet(db::Tx& tx, const Order& before, Order& after) {
 
 // History
 
-// Which of the order's lines were there when a status was reached (kitchen/rules.h). A record of
-// another channel brings both at once: its times say it.
-int64_t LinesAt(const Order& order, const StatusChange& change) {
-  return std::ranges::count_if(order.combos,
-                               [&](const Combo& combo) { return combo.created_at <= change.at; });
+// A record of another channel brings lines and changes at once: their times say which were there.
+void NoteLinesByTime(Order& order, size_t first) {
+  for (StatusChange& change : order.status_history | std::views::drop(first)) {
+    change.lines = std::ranges::count_if(
+        order.combos, [&](const Combo& combo) { return combo.created_at <= change.at; });
+  }
 }
 
-void InsertStatus(db::Tx& tx, const Order& order, size_t position, int64_t lines) {
+void NoteLines(Order& order, size_t first) {
+  for (StatusChange& change : order.status_history | std::views::drop(first)) {
+    change.lines = static_cast<int64_t>(order.combos.size());
+  }
+}
+
+void InsertStatus(db::Tx& tx, const Order& order, size_t position) {
   const StatusChange& change = order.status_history[position];
   tx.Run(R"sql(
       INSERT INTO order_status (company_id, order_id, position, status, at, by, implied,
@@ -361,12 +369,12 @@ void InsertStatus(db::Tx& tx, const Order& order, size_t position, int64_t lines
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
       )sql",
          order.company, order.id, static_cast<int64_t>(position), static_cast<int>(change.status),
-         change.at, change.by, change.implied, change.request_key, lines);
+         change.at, change.by, change.implied, change.request_key, change.lines);
 }
 
 void SelectHistory(db::Session& session, Order& order) {
   static constexpr db::Sql kSelect = R"sql(
-      SELECT status, at, by, implied, request_key, position FROM order_status
+      SELECT status, at, by, implied, request_key, lines, position FROM order_status
       WHERE company_id = $1 AND order_id = $2 ORDER BY position
       )sql";
   auto rows = session.Query<kSelect>(order.company, order.id);
@@ -377,7 +385,8 @@ void SelectHistory(db::Session& session, Order& order) {
          .at = rows.Int("at"),
          .by = rows.Text("by"),
          .implied = rows.Bool("implied"),
-         .request_key = rows.OptionalText("request_key")});
+         .request_key = rows.OptionalText("request_key"),
+         .lines = rows.OptionalInt("lines")});
   }
 }
 
@@ -644,12 +653,13 @@ bool Insert(db::Tx& tx, Order& order, int64_t created_seq) {
   order.record_seq = created_seq;
   order.render_version = kRenderVersion;
   order.facet = JoinFacet(tx, order);
+  NoteLinesByTime(order, 0);
   if (!InsertRow(tx, order)) {
     LeaveFacet(tx, order.company, order.facet);
     return false;
   }
   for (size_t i = 0; i < order.status_history.size(); ++i) {
-    InsertStatus(tx, order, i, LinesAt(order, order.status_history[i]));
+    InsertStatus(tx, order, i);
   }
   for (size_t i = 0; i < order.combos.size(); ++i) InsertCombo(tx, order, i);
   for (size_t i = 0; i < order.payments.size(); ++i) InsertPayment(tx, order, i);
@@ -660,11 +670,12 @@ bool Insert(db::Tx& tx, Order& order, int64_t created_seq) {
 void Update(db::Tx& tx, const Order& before, Order& after) {
   after.render_version = kRenderVersion;
   UpdateFacet(tx, before, after);
+  NoteLines(after, before.status_history.size());
   UpdateRow(tx, before, after);
   UpdateIndexed(tx, before, after);
   for (size_t position = before.status_history.size(); position < after.status_history.size();
        ++position) {
-    InsertStatus(tx, after, position, static_cast<int64_t>(after.combos.size()));
+    InsertStatus(tx, after, position);
   }
   UpdateCombos(tx, before, after);
   UpdatePayments(tx, before, after);
@@ -714,12 +725,13 @@ void ReplaceRows(db::Tx& tx, const Order& before, const Order& after) {
 void Replace(db::Tx& tx, const Order& before, Order& after) {
   after.render_version = kRenderVersion;
   UpdateFacet(tx, before, after);
+  NoteLinesByTime(after, before.status_history.size());
   UpdateRow(tx, before, after);
   UpdateIndexed(tx, before, after);
   UpdateFixed(tx, after);
   for (size_t position = before.status_history.size(); position < after.status_history.size();
        ++position) {
-    InsertStatus(tx, after, position, LinesAt(after, after.status_history[position]));
+    InsertStatus(tx, after, position);
   }
   ReplaceRows(tx, before, after);
 }
