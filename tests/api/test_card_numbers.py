@@ -123,7 +123,8 @@ def own():
 
 
 def url(operation, api, order, house):
-    ids = {"/v1/orders": order["id"], "/auth/api-keys": api.get("/auth/api-keys").data[0]["id"]}
+    ids = {"/v1/orders": order["id"], "/auth/api-keys": api.get("/auth/api-keys").data[0]["id"],
+           "/v1/kitchen/stations": api.get("/v1/kitchen/stations").data[0]["id"]}
     product, _ = house.products_with_variants()
     ids["/v1/menu"] = product["id"]
     found = next((id for prefix, id in ids.items() if operation.path.startswith(prefix)), None)

@@ -1,6 +1,8 @@
 """What holds for every path: methods, hints, headers, content types, bodies and queries."""
 
+import base64
 import contextlib
+import hashlib
 import re
 
 import pytest
@@ -535,7 +537,9 @@ version_not_supported""".split()
 def test_every_code_has_a_page(api, code):
     page = api.get("/problems/" + code)
     assert page.status == 200 and code.encode() in page.body
-    assert page.headers["content-security-policy"] == "default-src 'none'"
+    (style,) = re.findall(rb"<style>(.*?)</style>", page.body, re.S)
+    hashed = base64.b64encode(hashlib.sha256(style).digest()).decode()
+    assert page.headers["content-security-policy"] == f"default-src 'none'; style-src 'sha256-{hashed}'"
 
 
 @pytest.mark.parametrize("code", ["nonsense", "validation_failed%00", "%3Cscript%3E", "Not_Found"])

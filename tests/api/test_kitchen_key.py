@@ -141,7 +141,8 @@ def ids_for(owner, order):
         "/v1/kitchen/tickets": {"orderId": order["id"]}, "/v1/kitchen/stations": {"id": station["id"]},
         "/v1/clients": {"id": order["client"]["id"]}, "/v1/webhooks": {"id": hook["id"], "deliveryId": new_id()},
         "/auth/api-keys": {"id": keys[0]["id"]}, "/box/devices": {"keyId": keys[0]["id"], "number": "482913"},
-        "/problems": {"code": "not_found"}, "/docs/programs": {"file": "till.py"}}
+        "/problems": {"code": "not_found"}, "/docs/programs": {"file": "till.py"},
+        "/kitchen/": {"file": "worker.js"}}
 
 
 def operations(document):

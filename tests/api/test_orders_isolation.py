@@ -26,6 +26,7 @@ BODIES = {
     ("PATCH", "/auth/api-keys/{id}"): {"name": "mine"},
     ("POST", "/auth/api-keys/{id}/rotate"): {},
     ("POST", "/box/devices/accept"): {"number": "000000"},
+    ("POST", "/box/devices/codes"): {"role": "kitchen", "name": "mine"},
     ("POST", "/v1/menu/products"): {"name": "mine", "category_name": "mine", "price": 1},
     ("PUT", "/v1/menu/products"): {"products": [{"sku": "MINE", "name": "mine", "category_name": "mine", "price": 1}]},
     ("PATCH", "/v1/menu/products/{id}"): {"name": "mine"},
@@ -36,6 +37,7 @@ BODIES = {
     ("POST", "/v1/kitchen/tickets/{orderId}/done"): {"line_ids": ["0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c90"]},
     ("POST", "/v1/kitchen/tickets/{orderId}/undo"): {"line_ids": ["0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1c90"]},
     ("POST", "/v1/kitchen/tickets/{orderId}/rush"): {"on": True},
+    ("POST", "/v1/kitchen/stations"): {"name": "mine"},
     ("PATCH", "/v1/kitchen/settings"): {"lead_minutes": 20}}
 WITH_A_KEY = [r for r in ROUTES if r.access not in ("open", "local")]
 
