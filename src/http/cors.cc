@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "http/vary.h"
 
 namespace comanda::http {
 namespace {
@@ -21,13 +22,7 @@ constexpr std::string_view kAskedAgainAfterS = "600";
 void AddCors(const wire::Request& request, std::span<const std::string> origins,
              std::string_view allowed, wire::Response& response) {
   if (origins.empty()) return;
-  const auto vary =
-      std::ranges::find(response.headers, "Vary", [](const auto& h) { return h.first; });
-  if (vary == response.headers.end()) {
-    response.headers.emplace_back("Vary", "Origin");
-  } else {
-    vary->second += ", Origin";
-  }
+  AddVary(response, "Origin");
   const auto origin = request.Header("Origin");
   if (!origin || std::ranges::find(origins, AsciiLower(*origin)) == origins.end()) return;
 

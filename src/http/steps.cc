@@ -11,6 +11,7 @@
 #include "crypto/hash.h"
 #include "http/compression.h"
 #include "http/tags.h"
+#include "http/vary.h"
 #include "wire/coding.h"
 
 namespace comanda::http {
@@ -169,7 +170,7 @@ void Condition(Visit& visit) {
     response.etag = BodyTag(response.Body());
   }
   if (response.status != 200 && response.status != 304) return;
-  if (HasTwoForms(route, response)) response.headers.emplace_back("Vary", "Accept-Encoding");
+  if (HasTwoForms(route, response)) AddVary(response, "Accept-Encoding");
   if (response.status == 304 || response.etag.empty()) return;
   if (!NamesTag(request, response.etag) && !NamesAnyTag(request)) return;
   response.status = 304;

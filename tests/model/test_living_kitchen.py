@@ -85,7 +85,7 @@ class Replay:
     def order_event(self, order, at):
         self.version = order["version"]
         if fresh := [line["id"] for line in order["combos"] if line["id"] not in self.ids]:
-            self.model.add(millis(order["combos"][-1]["created_at"]), [True] * len(fresh))
+            self.model.add(millis(order["combos"][-1]["created_at"]), [(True, None)] * len(fresh))
             self.ids += fresh
         for index, line in enumerate(order["combos"]):
             if line["canceled_at"]:
