@@ -37,7 +37,7 @@ class Evening:
         stations = [self.chance.choice([*STATIONS, None]) for _ in range(self.chance.randint(1, 4))]
         order = self.wall.order(*map(self.line, stations))
         ticket = Ticket(self.now())
-        ticket.add(self.now(), [True] * len(stations))
+        ticket.add(self.now(), [(True, None)] * len(stations))
         self.orders[order["id"]] = (ticket, [(line["id"], station) for line, station in zip(order["combos"], stations)])
 
     def line(self, station):
@@ -53,7 +53,7 @@ class Evening:
             ticket, lines = self.orders[id_]
             station = self.chance.choice([*STATIONS, None])
             order = self.wall.add({"id": id_}, self.line(station))
-            ticket.add(self.now(), [True])
+            ticket.add(self.now(), [(True, None)])
             lines.append((order["combos"][-1]["id"], station))
 
     def cancel_line(self):
