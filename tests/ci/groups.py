@@ -133,7 +133,7 @@ def fault(options):
 def head(options):
     """comanda-head: what becomes of its one database server, and the suites of the API, the models and hostile clients on it."""
     engine = {"COMANDA_ENGINE": "postgresql", **options.part_of_tests()}
-    return [build("release", "comanda comanda-head"), Pytest(["tests/head"], environment={"COMANDA_ENGINE": "postgresql"}),
+    return [build("release", "comanda comanda-head"), Pytest(["tests/head"], environment=engine),
             Pytest(["tests/api", "tests/model", "tests/hostile"], 3, environment=engine)]
 
 

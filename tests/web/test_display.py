@@ -59,6 +59,10 @@ def test_a_revoked_key_shows_why_and_what_was_stored_is_deleted(wall):
     page.until("document.querySelector('.reason') !== null && document.querySelector('.big') !== null")
     assert page.run("Object.keys(localStorage).filter((name) => /key|marks|announced/.test(name)).length") == 0
     assert shown(page) == []
+    number = page.until("(document.querySelector('.big') || {innerText: ''}).innerText.replace(/\\D/g, '')")
+    wall.box.command("pair", "accept", number, "--as", "kitchen", "--name", "Freidora 2", "--data", str(wall.box.data))
+    until_shown(page, lambda cards: order["id"] in [card["order"] for card in cards])
+    page.until("document.querySelector('.dot:not(.waits)') !== null")
     page.close()
     wall.clear()
 
@@ -100,6 +104,21 @@ def test_a_touched_line_is_sent_after_five_seconds_and_not_before(wall, screen):
     wait_until(lambda: status(wall, order) == "PREPARING", lambda: wall.ticket(order["id"]))
     until_shown(screen, lambda cards: [card["lines"] for card in cards] == [[[line_of(order, 1), "waits"]]])
     assert "Listos: 1" in screen.text(".card")
+
+
+def test_a_dish_that_is_held_is_asked_for_and_not_marked(wall, screen):
+    order = wall.order("Lomo")
+    until_shown(screen, lambda cards: len(cards) == 1)
+    x, y = screen.run(f"(() => {{ const box = document.querySelector(\"[data-line='{line_of(order)}']\").getBoundingClientRect();"
+                      " return [box.x + 40, box.y + 10]; })()")
+    at = {"x": x, "y": y, "button": "left", "clickCount": 1}
+    screen("Input.dispatchMouseEvent", type="mousePressed", **at)
+    screen.until("document.querySelector('input[type=search], .search input, main input') !== null")
+    screen("Input.dispatchMouseEvent", type="mouseReleased", **at)
+    assert screen.run("document.querySelector('main input').value") == "Lomo"
+    assert screen.run("document.querySelector('.undo')") is None
+    screen.click("nav button")
+    assert lines(screen, order) == {line_of(order): "waits"}
 
 
 @pytest.mark.parametrize("how", ["bar", "line"])

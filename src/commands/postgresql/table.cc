@@ -68,7 +68,7 @@ constexpr std::array kCommands = {
     Command{"load", "bring a cloud's data in that `comanda export` has written", Load},
     Command{"resume", "send what is held since the data came from another server", Resume},
     Command{"keys", "make, list and revoke API keys", Keys},
-    Command{"pair", "show a QR code by which a till gets its key", Pair},
+    Command{"pair", "let a till or a display in: by a QR code, or by its number", Pair},
     Command{"webhooks", "add, test, pause and remove the receivers of events", Webhooks},
     Command{"office", "let somebody ask the database in SQL", Office},
     Command{"status", "say what the database's servers are doing, and who serves it", ShowStatus},

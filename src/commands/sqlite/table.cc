@@ -21,7 +21,7 @@ constexpr std::array kCommands = {
             Verify},
     Command{"doctor", "say what is wrong with this box, why it matters, and what to do", Doctor},
     Command{"keys", "make, list and revoke API keys", Keys},
-    Command{"pair", "show a QR code by which a till gets its key", Pair},
+    Command{"pair", "let a till or a display in: by a QR code, or by its number", Pair},
     Command{"webhooks", "add, test, pause and remove the receivers of events", Webhooks},
     Command{"provider", "connect delivery apps, and ask them whether the store is open", Providers},
     Command{"cloud", "keep the restaurant and its account in the cloud in step", Cloud},

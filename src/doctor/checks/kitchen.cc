@@ -17,7 +17,7 @@ Findings CheckKitchen(const Box& box) {
   if (*muted > 0) {
     findings.push_back(Warning(
         "Displays of the kitchen are muted: " + std::to_string(static_cast<int64_t>(*muted)) + ".",
-        "A new order makes no sound there.", "Touch the loudspeaker on the display."));
+        "A new order makes no sound there.", "Touch the bar at the top of its screen."));
   }
   if (!findings.empty()) return findings;
   const std::string state = StateOf(box, "kitchen");

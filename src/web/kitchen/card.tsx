@@ -59,8 +59,11 @@ export function Age(props: { pace: string; minutes: number; texts: Texts }): Com
   );
 }
 
+const HOLD_MS = 700;
+
 export class CardView extends Component<CardProps> {
   private signature = '';
+  private held = 0;
 
   shouldComponentUpdate(next: CardProps): boolean { return signatureOf(next) !== this.signature; }
 
@@ -115,6 +118,24 @@ export class CardView extends Component<CardProps> {
     );
   }
 
+  // A dish that is held is asked for among those that can be sold out. The card is gone then, and with it the click that
+  // would mark the dish.
+  private hold(dish: string): void {
+    this.release();
+    this.held = window.setTimeout(() => this.sellOut(dish), HOLD_MS);
+  }
+
+  private release(): void { clearTimeout(this.held); }
+
+  private sellOut(dish: string): void {
+    const { screen } = this.props;
+    this.release();
+    screen.search = dish;
+    screen.show('sold-out');
+  }
+
+  componentWillUnmount(): void { this.release(); }
+
   private line({ line, look }: ShownLine): ComponentChildren {
     const { screen, card, highlight } = this.props;
     const { texts } = screen;
@@ -123,10 +144,11 @@ export class CardView extends Component<CardProps> {
       <li key={line.id}>
         <button class={'line ' + look + (highlight === dishKey(line) ? ' lit' : '')} data-line={line.id} aria-pressed={look === 'marked'}
           onClick={() => screen.touchLine(card.ticket, line)}
+          onPointerDown={() => this.hold(line.name)} onPointerUp={() => this.release()} onPointerLeave={() => this.release()}
+          onPointerCancel={() => this.release()}
           onContextMenu={(event: Event) => {
             event.preventDefault();
-            screen.search = line.name;
-            screen.show('sold-out');
+            this.sellOut(line.name);
           }}>
           <span class={'quantity' + (line.quantity === 1 ? '' : ' many')}>{quantity}</span>
           <span class="what">

@@ -7,7 +7,7 @@ import { fill, quantityText } from '../shared/texts';
 import { clockTime } from '../shared/time';
 import { Age, serviceText, subtitleOf, titleOf } from './card';
 import { Screen } from './screen';
-import { Card, minutesOf, paceOf } from './tickets';
+import { Card, minutesOf, paceOf, variantOf } from './tickets';
 
 export class AllDayView extends Component<{ screen: Screen }> {
   render(): ComponentChildren {
@@ -34,7 +34,7 @@ export class AllDayView extends Component<{ screen: Screen }> {
               <button class="quiet" onClick={() => {
                 screen.search = dish.name;
                 screen.show('sold-out');
-              }}>{texts.soldOut}</button>
+              }}>{texts.sellOut}</button>
             </li>
           ))}
         </ul>
@@ -108,7 +108,7 @@ export class PassView extends Component<{ screen: Screen }> {
         <ul class="short">
           {lines.map(({ line, look }) => (
             <li key={line.id} class={look}><b>{quantityText(line.quantity, language)}</b> <span dir="auto">{line.name}
-              {line.variant ? ' · ' + line.variant : ''}{line.comment ? ' · ' + line.comment : ''}</span></li>
+              {line.variant ? ' · ' + line.variant : ''}{variantOf(line) ? ' · ' + variantOf(line) : ''}</span></li>
           ))}
         </ul>
         <div class="verbs">

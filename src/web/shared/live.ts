@@ -35,9 +35,11 @@ export class Live {
   constructor(private readonly feed: Feed, private readonly random: () => number = Math.random,
               private readonly now: () => number = () => performance.now()) {}
 
+  // From the beginning: who starts has nothing, or what another key has read.
   start(): void {
     if (this.runs) return;
     this.runs = true;
+    this.cursor = null;
     void this.run();
   }
 

@@ -3,7 +3,7 @@
 
 const es = {
   kitchen: 'Cocina',
-  tickets: 'Comandas', allDay: 'Todo el día', pass: 'Pase', recall: 'Recuperar', soldOut: 'Agotado', settings: 'Ajustes',
+  tickets: 'Comandas', allDay: 'Todo el día', pass: 'Pase', recall: 'Recuperar', soldOut: 'Agotado', sellOut: 'Agotar', settings: 'Ajustes',
   help: 'Ayuda',
   inStep: 'Al día', connecting: 'Conectando…', open: '{n} abiertas', openOne: '1 abierta', later: '{n} para más tarde',
   noAnswer: 'El servidor no responde hace {s}\u00a0s', noAnswerMore: 'Lo que ve puede ser viejo. Siga cocinando: sus marcas esperan aquí y se envían solas.',
@@ -45,7 +45,7 @@ export type Texts = { [Name in keyof typeof es]: string };
 
 const en: Texts = {
   kitchen: 'Kitchen',
-  tickets: 'Tickets', allDay: 'All day', pass: 'Pass', recall: 'Recall', soldOut: '86', settings: 'Settings',
+  tickets: 'Tickets', allDay: 'All day', pass: 'Pass', recall: 'Recall', soldOut: 'Sold out', sellOut: 'Mark sold out', settings: 'Settings',
   help: 'Help',
   inStep: 'In step', connecting: 'Connecting…', open: '{n} open', openOne: '1 open', later: '{n} for later',
   noAnswer: 'No answer from the box for {s}\u00a0s', noAnswerMore: 'What you see may be old. Keep cooking: your marks wait here and are sent by themselves.',
@@ -74,7 +74,7 @@ const en: Texts = {
   noWakeLock: 'This browser cannot keep the screen on. On the tablet: Settings → Display → Screen timeout → Never (or “Stay awake” in the developer options).',
   understood: 'Understood', boxState: 'The box', version: 'Version {version}', cloud: 'Cloud', connectedAs: 'Screen {name}',
   keysHelp: 'Keyboard or bump bar: 1 to 9 and 0 mark the ticket of that place, arrows select, space marks, U undoes, R recalls.',
-  touchHelp: 'Touch a dish to mark it, the head to mark the whole ticket, the number to start it. Hold a dish to 86 it.',
+  touchHelp: 'Touch a dish to mark it, the head to mark the whole ticket, the number to start it. Hold a dish to say that it is sold out.',
   notLetIn: 'This screen is not let in yet', number: 'Number of this screen', numberLater: 'Asking for a number…',
   wayPanel: 'On the computer of the box, type:', wayCode: 'Or scan, with this tablet, the code that this shows:', waits: 'It waits to be let in. There is nothing to touch.',
   codeBad: 'That code is no longer good: each works once, for ten minutes.', tooMany: 'Two screens already wait at this address. Trying again in {s} s.',
@@ -85,7 +85,7 @@ const en: Texts = {
 
 const pt: Texts = {
   kitchen: 'Cozinha',
-  tickets: 'Comandas', allDay: 'Dia todo', pass: 'Passe', recall: 'Recuperar', soldOut: 'Esgotado', settings: 'Ajustes',
+  tickets: 'Comandas', allDay: 'Dia todo', pass: 'Passe', recall: 'Recuperar', soldOut: 'Esgotado', sellOut: 'Esgotar', settings: 'Ajustes',
   help: 'Ajuda',
   inStep: 'Em dia', connecting: 'Conectando…', open: '{n} abertas', openOne: '1 aberta', later: '{n} para mais tarde',
   noAnswer: 'O servidor não responde há {s}\u00a0s', noAnswerMore: 'O que você vê pode ser antigo. Continue: suas marcas esperam aqui e são enviadas sozinhas.',
