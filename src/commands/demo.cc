@@ -1,8 +1,5 @@
-#include <signal.h>
-
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <string>
 
 #include "base/concat.h"
@@ -11,6 +8,7 @@
 #include "commands/commands.h"
 #include "commands/control.h"
 #include "commands/embedded.h"
+#include "commands/interrupt.h"
 #include "commands/terminal.h"
 #include "play/play.h"
 
@@ -28,19 +26,6 @@ constexpr std::array kFlags = {
 };
 constexpr std::array kVerbs = {Verb{"play", 0}};
 
-volatile sig_atomic_t interrupted = 0;
-
-void NoteInterrupt(int) { interrupted = 1; }
-
-// The first Ctrl-C ends the play tidily; the second one ends the program at once.
-void WatchForInterrupts() {
-  struct sigaction action = {};
-  action.sa_handler = NoteInterrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-}
-
 int64_t ReadNumber(const Arguments& arguments, const std::string& flag, int64_t usual,
                    int64_t least, int64_t most) {
   const auto text = arguments.Find(flag);
@@ -55,10 +40,7 @@ int64_t ReadNumber(const Arguments& arguments, const std::string& flag, int64_t 
                                                     " to ", most, ", not '", *text, "'"}));
 }
 
-void Say(const std::string& line) {
-  Print(line + "\n");
-  ::fflush(stdout);
-}
+void Say(const std::string& line) { Print(line + "\n"); }
 
 // Refusal where no server is running: what is played is seen by nobody.
 void RequireServer(const config::Options& options) {
@@ -82,7 +64,7 @@ int Demo(Words words) {
       .days = ReadNumber(*arguments, "days", 30, 0, play::kDaysMax),
       .speed = ReadNumber(*arguments, "speed", 1, 1, play::kSpeedMax),
       .seed = static_cast<uint64_t>(ReadNumber(*arguments, "seed", 1, 0, kSeedMax)),
-      .interrupted = [] { return interrupted != 0; },
+      .interrupted = IsInterrupted,
       .say = Say,
   };
   const config::Options options = ReadControlOptions(*arguments);

@@ -1,5 +1,3 @@
-#include <signal.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -14,6 +12,7 @@
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/embedded.h"
+#include "commands/interrupt.h"
 #include "commands/terminal.h"
 #include "net/network.h"
 #include "selftest/selftest.h"
@@ -31,19 +30,6 @@ constexpr std::array kFlags = {
     Flag{"json", "", "one object, for scripts"},
     kHelpFlag,
 };
-
-volatile sig_atomic_t interrupted = 0;
-
-void NoteInterrupt(int) { interrupted = 1; }
-
-// The first Ctrl-C lets the selftest clean up; the second one ends the program immediately.
-void WatchForInterrupts() {
-  struct sigaction action = {};
-  action.sa_handler = NoteInterrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-}
 
 Refusal Wrong(const std::string& text) { return Refusal(Problem::kInvalidParameter, text); }
 
@@ -116,7 +102,7 @@ int SelfTest(Words words) {
   const selftest::Settings settings{.url = ReadUrl(*arguments),
                                     .key = ReadKey(*arguments),
                                     .authorities = ReadAuthorities(*arguments),
-                                    .interrupted = [] { return interrupted != 0; }};
+                                    .interrupted = IsInterrupted};
   const bool as_json = arguments->Has("json");
   WatchForInterrupts();
 

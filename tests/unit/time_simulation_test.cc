@@ -928,7 +928,7 @@ class Simulation {
            dish.until <= std::min(true_now_, wall());
   }
 
-  // What has ended is on sale for ever, whatever the clock does.
+  // A sold-out mark that has ended never comes back, whatever the clock does.
   void Serve(int64_t n) {
     if (dishes_.empty()) return;
     DishMade& dish = dishes_[static_cast<size_t>(n) % dishes_.size()];

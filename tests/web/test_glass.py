@@ -120,7 +120,7 @@ def test_three_hundred_open_orders_leave_the_page_alive(wall):
         page.run("window.tasks.length = 0")
         order = wall.order("El último")
         wait_until(lambda: order["id"] in [card["order"] for card in shown(page)], lambda: len(shown(page)))
-        # What a task takes is told when it is over; three seconds have the ticks of the clock too.
+        # The browser reports a long task when it has ended; three seconds include the page's own timers.
         time.sleep(3)
         longest_ms.append(max(page.run("window.tasks"), default=0))
         if longest_ms[-1] <= 100:

@@ -181,7 +181,8 @@ class ChunkWriter {
     if (is_same) return std::nullopt;
     if (box && state && state->pushed_at != 0) {
       if (IsLost(*state, product.changed_at, went_back_)) {
-        // Where nothing else says that the cloud went back, it may be an edit there, and is told.
+        // Without another sign that the cloud went back, somebody may have edited it there: a
+        // difference says so.
         lost_.insert_or_assign(id, went_back_ ? product.fingerprint : state->cloud_hash);
         return std::nullopt;
       }

@@ -34,7 +34,7 @@ export interface Keeping {
 export class Marks {
   private list: Waiting[] = [];
 
-  // What was kept is sent after another wait: nobody knows how long the page was away.
+  // Marks of before a reload are sent after a full wait: how long the page was closed is not known.
   constructor(private readonly keeping: Keeping, private readonly now: () => number) {
     this.list = (keeping.read() || []).map((mark) => ({ mark, dueAt: now() + UNDO_MS, isSending: false }));
   }

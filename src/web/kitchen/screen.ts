@@ -347,7 +347,7 @@ export class Screen {
     const mine = document.documentElement.getAttribute('data-version');
     const theirs = this.api.pageVersion;
     if (!theirs || theirs === mine || this.marks.undoable()) return;
-    // Once: what comes may be a page that the browser has kept.
+    // At most once: the browser may answer the reload with its stored copy of the old page.
     if (this.ofTab.read<string>('reloaded') === theirs) return;
     this.ofTab.write('reloaded', theirs);
     location.reload();
