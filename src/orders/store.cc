@@ -1,7 +1,7 @@
 #include "orders/store.h"
 
 #include <algorithm>
-#include <ranges>
+#include <span>
 #include <tuple>
 
 #include "base/problem.h"
@@ -349,14 +349,14 @@ void UpdateFacet(db::Tx& tx, const Order& before, Order& after) {
 
 // A record of another channel brings lines and changes at once: their times say which were there.
 void NoteLinesByTime(Order& order, size_t first) {
-  for (StatusChange& change : order.status_history | std::views::drop(first)) {
+  for (StatusChange& change : std::span(order.status_history).subspan(first)) {
     change.lines = std::ranges::count_if(
         order.combos, [&](const Combo& combo) { return combo.created_at <= change.at; });
   }
 }
 
 void NoteLines(Order& order, size_t first) {
-  for (StatusChange& change : order.status_history | std::views::drop(first)) {
+  for (StatusChange& change : std::span(order.status_history).subspan(first)) {
     change.lines = static_cast<int64_t>(order.combos.size());
   }
 }
