@@ -52,9 +52,10 @@ class Browser:
         self.close()
 
     def page(self, apart=False):
-        """A new page; `apart` with a storage of its own, as on another tablet."""
+        """A new page in a window of its own (a tab behind another one draws nothing); `apart` with a storage of its own, as on
+        another tablet."""
         context = {"browserContextId": self.send(None, "Target.createBrowserContext")["browserContextId"]} if apart else {}
-        target = self.send(None, "Target.createTarget", url="about:blank", **context)["targetId"]
+        target = self.send(None, "Target.createTarget", url="about:blank", newWindow=True, **context)["targetId"]
         return Page(self, target)
 
     def message(self, deadline):

@@ -17,6 +17,8 @@ SHOWN = """Array.from(document.querySelectorAll('.card')).map((card) => ({
   lines: Array.from(card.querySelectorAll('.line')).map((line) => [line.dataset.line,
     ['waits', 'marked', 'cancelled'].filter((name) => line.classList.contains(name))[0]]),
 }))"""
+# How many marks the browser keeps that are not sent.
+MARKS_KEPT = "Object.keys(localStorage).filter((name) => name.startsWith('comanda.kitchen.mark.')).length"
 # Counts the tones that the page plays, and says that it may be heard (headless Chromium needs no touch).
 LISTENING = """(() => {
   window.tones = [];

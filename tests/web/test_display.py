@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from support.kitchen_wall import UNDO_S, shown, until_shown
+from support.kitchen_wall import MARKS_KEPT, UNDO_S, shown, until_shown
 from support.waiting import wait_until
 
 
@@ -57,7 +57,7 @@ def test_a_revoked_key_shows_why_and_what_was_stored_is_deleted(wall):
     (key,) = [key for key in keys if key["name"] == "Freidora"]
     assert wall.api.delete("/auth/api-keys/" + key["id"]).status == 200
     page.until("document.querySelector('.reason') !== null && document.querySelector('.big') !== null")
-    assert page.run("Object.keys(localStorage).filter((name) => /key|marks|announced/.test(name)).length") == 0
+    assert page.run("Object.keys(localStorage).filter((name) => /key|mark|announced/.test(name)).length") == 0
     assert shown(page) == []
     number = page.until("(document.querySelector('.big') || {innerText: ''}).innerText.replace(/\\D/g, '')")
     wall.box.command("pair", "accept", number, "--as", "kitchen", "--name", "Freidora 2", "--data", str(wall.box.data))
@@ -179,7 +179,45 @@ def test_marks_survive_a_reload_and_are_sent_once(wall, screen):
     until_shown(screen, lambda cards: [card["lines"] for card in cards] == [[[line_of(order), "marked"]]])
     wait_until(lambda: status(wall, order) == "READY", lambda: shown(screen))
     assert screen.run("window.tones.length") == 0  # heard before
-    screen.until("localStorage.getItem('comanda.kitchen.marks') === '[]'")
+    screen.until(MARKS_KEPT + " === 0")
+
+
+def test_two_tabs_keep_their_marks_beside_each_other(wall):
+    """The tab that was closed while the box did not answer has lost nothing: the other one sends its mark."""
+    closed = wall.display(apart=False)
+    stays = wall.blank(apart=False)
+    stays.open(f"https://127.0.0.1:{wall.box.port}/kitchen")
+    first, second = wall.order("Lomo"), wall.order("Sopa")
+    for page in (closed, stays):
+        until_shown(page, lambda cards: len(cards) == 2)
+    wall.box.signal(19)
+    try:
+        touch(closed, first)
+        touch(stays, second)
+        assert stays.run(MARKS_KEPT) == 2
+        closed.close()
+    finally:
+        wall.box.signal(18)
+    wait_until(lambda: status(wall, second) == "READY", lambda: shown(stays))
+    stays("Page.reload")
+    wait_until(lambda: status(wall, first) == "READY", lambda: shown(stays))
+    stays.until(MARKS_KEPT + " === 0")
+    assert stays.errors == []
+    stays.close()
+    wall.clear()
+
+
+def test_a_tab_that_was_duplicated_is_a_display_of_its_own(wall):
+    first = wall.display(apart=False)
+    name = "JSON.parse(sessionStorage.getItem('comanda.kitchen.display'))"
+    second = wall.blank(apart=False)
+    second.open(f"https://127.0.0.1:{wall.box.port}/kitchen")
+    second.run(f"sessionStorage.setItem('comanda.kitchen.display', {first.run('JSON.stringify(' + name + ')')!r})")
+    second("Page.reload")
+    second.until(f"{name} !== {first.run(name)!r}")
+    wait_until(lambda: len(wall.api.get("/v1/kitchen/stations").data[0]["displays"]) == 2, lambda: wall.api.get("/v1/kitchen/stations").data)
+    for page in (first, second):
+        page.close()
 
 
 def test_stations_show_their_own_and_what_waits_elsewhere(wall):

@@ -1,6 +1,7 @@
 // What was touched on this screen, in its order, from the touch until the box has answered. Each mark waits for some seconds,
 // in which it can be undone, and is then sent with an Idempotency-Key of its own, so that no repeat does it twice. They are
-// kept in the browser, where neither a reload nor a line that is cut loses them.
+// kept in the browser, where neither a reload nor a line that is cut loses them; those of a tab that was closed are sent by
+// another one.
 
 import { NOTHING_TOUCHED, Touched } from './tickets';
 
@@ -16,6 +17,8 @@ export interface Mark {
   number?: number;  // of the order, to speak of it
   what: string;  // the dish, to speak of it
   isModifier?: boolean;
+  tab?: string;  // in which it was made: it is undone there alone
+  place?: number;  // in the order of all that this browser keeps
 }
 
 export const UNDO_MS = 5000;
@@ -26,26 +29,39 @@ interface Waiting {
   isSending: boolean;
 }
 
+// What the browser keeps, of all its tabs.
 export interface Keeping {
-  read(): Mark[] | null;
-  write(marks: Mark[]): void;
+  all(): Mark[];
+  put(mark: Mark): void;
+  has(mark: Mark): boolean;
+  drop(mark: Mark): void;
 }
 
 export class Marks {
   private list: Waiting[] = [];
 
-  // Marks of before a reload are sent after a full wait: how long the page was closed is not known.
-  constructor(private readonly keeping: Keeping, private readonly now: () => number) {
-    this.list = (keeping.read() || []).map((mark) => ({ mark, dueAt: now() + UNDO_MS, isSending: false }));
+  constructor(private readonly keeping: Keeping, private readonly tab: () => string, private readonly now: () => number) {
+    this.adopt();
   }
 
-  private keep(): void { this.keeping.write(this.list.map((each) => each.mark)); }
+  // Takes up what is kept: of this tab before a reload, and of tabs that may have been closed. All wait their full time, since
+  // how long the page was closed is not known.
+  adopt(): void {
+    const known: { [id: string]: boolean } = {};
+    for (const { mark } of this.list) known[mark.id] = true;
+    for (const mark of this.keeping.all()) {
+      if (!known[mark.id]) this.list.push({ mark, dueAt: this.now() + UNDO_MS, isSending: false });
+    }
+    this.list.sort((a, b) => (a.mark.place || 0) - (b.mark.place || 0));
+  }
 
   // What can be undone waits; the rest is sent at once.
-  add(mark: Mark): void {
+  add(touched: Mark): void {
+    const last = this.list[this.list.length - 1];
+    const mark: Mark = { ...touched, tab: this.tab(), place: last ? (last.mark.place || 0) + 1 : 1 };
     const canUndo = mark.kind === 'done' || mark.kind === 'out' || mark.kind === 'sold-out';
     this.list.push({ mark, dueAt: this.now() + (canUndo ? UNDO_MS : 0), isSending: false });
-    this.keep();
+    this.keeping.put(mark);
   }
 
   get count(): number { return this.list.length; }
@@ -57,7 +73,7 @@ export class Marks {
   undoable(): { mark: Mark; leftMs: number } | null {
     for (let i = this.list.length - 1; i >= 0; i--) {
       const each = this.list[i]!;
-      if (!each.isSending && each.dueAt > this.now()) return { mark: each.mark, leftMs: each.dueAt - this.now() };
+      if (!each.isSending && each.dueAt > this.now() && this.isMine(each)) return { mark: each.mark, leftMs: each.dueAt - this.now() };
     }
     return null;
   }
@@ -65,18 +81,19 @@ export class Marks {
   undo(): Mark | null {
     const last = this.undoable();
     if (!last) return null;
-    this.list = this.list.filter((each) => each.mark !== last.mark);
-    this.keep();
+    this.settled(last.mark);
     return last.mark;
   }
+
+  private isMine(each: Waiting): boolean { return each.mark.tab === this.tab(); }
 
   // Takes a line out of a mark that is not sent yet; false where it is too late.
   unmark(line: string): boolean {
     for (const each of this.list) {
-      if (each.mark.kind !== 'done' || each.isSending || each.dueAt <= this.now() || each.mark.lines.indexOf(line) < 0) continue;
+      if (each.mark.kind !== 'done' || each.isSending || each.dueAt <= this.now() || !this.isMine(each) || each.mark.lines.indexOf(line) < 0) continue;
       each.mark = { ...each.mark, lines: each.mark.lines.filter((id) => id !== line) };
-      this.list = this.list.filter((one) => one.mark.kind !== 'done' || one.mark.lines.length > 0);
-      this.keep();
+      if (each.mark.lines.length > 0) this.keeping.put(each.mark);
+      else this.settled(each.mark);
       return true;
     }
     return false;
@@ -84,6 +101,9 @@ export class Marks {
 
   // The next to be sent: the first whose time has come and before which nothing of the same subject waits.
   next(): Mark | null {
+    // Another tab's, which has undone it or sent it meanwhile.
+    const isGone = (each: Waiting) => !each.isSending && each.dueAt <= this.now() && !this.isMine(each) && !this.keeping.has(each.mark);
+    this.list = this.list.filter((each) => !isGone(each));
     const before: { [subject: string]: boolean } = {};
     for (const each of this.list) {
       if (each.dueAt <= this.now() && !before[each.mark.subject]) {
@@ -95,15 +115,15 @@ export class Marks {
     return null;
   }
 
-  // The box has answered, whatever it said.
+  // The box has answered, whatever it said; or it was undone.
   settled(mark: Mark): void {
     this.list = this.list.filter((each) => each.mark.id !== mark.id);
-    this.keep();
+    this.keeping.drop(mark);
   }
 
   forget(): void {
+    for (const { mark } of this.list) this.keeping.drop(mark);
     this.list = [];
-    this.keep();
   }
 
   touched(): Touched {

@@ -4,7 +4,7 @@ import type { DeviceRequestAnswer, KitchenAlert, KitchenChanges, KitchenMenu, Ki
   ListedTicket, Readiness, ShownApiKey, ShownApiKeyAnswer, Ticket, TicketAnswer, TicketLine, TicketPage } from 'api';
 import { Api, LockedOut, NoAnswer, Refused } from '../shared/api';
 import { Live, News } from '../shared/live';
-import { Kept, randomName } from '../shared/storage';
+import { Kept, randomName, TabName } from '../shared/storage';
 import { fill, Language, languageOf, Texts, textsOf } from '../shared/texts';
 import { nextTimeOfDay, ServerClock } from '../shared/time';
 import { Awake } from './awake';
@@ -38,6 +38,8 @@ export interface LettingIn {
 const SILENT_AFTER_MS = 10000;
 const SEND_BACK_OFF_MAX_MS = 10000;
 const RECALL_HOURS = 12;
+const TICK_MS = 250;
+const SLOW_TICKS = 120;
 
 export class Screen {
   readonly clock = new ServerClock();
@@ -68,7 +70,7 @@ export class Screen {
 
   private readonly kept = new Kept('comanda.kitchen.', () => localStorage);
   private readonly ofTab = new Kept('comanda.kitchen.', () => sessionStorage);
-  private readonly display: string;
+  private readonly tab = new TabName(this.ofTab);
   private announced: Announced;
   private readonly live: Live;
   private isSending = false;
@@ -79,17 +81,19 @@ export class Screen {
   constructor(private readonly changed: () => void, private readonly drawAll: () => Promise<void>) {
     const query = new URLSearchParams(location.search);
     this.preferences = { stations: [], language: null, size: 'medium', theme: 'auto', volume: 1, view: 'tickets', knowsWakeLock: false,
-      ...this.kept.read<Partial<Preferences>>('preferences') };
+      ...this.ofThisTab<Partial<Preferences>>('preferences') };
     const station = query.get('station');
     this.isFixed = station !== null;
     if (station !== null) this.preferences.stations = station.split(',').filter((id) => id !== '');
     const view = query.get('view');
     this.view = view === 'pass' || view === 'all-day' ? view : this.preferences.view;
-    this.display = this.ofTab.read<string>('display') || randomName(12);
-    this.ofTab.write('display', this.display);
-    this.announced = new Announced(this.kept.read<string[]>('announced'));
-    this.marks = new Marks({ read: () => this.kept.read<Mark[]>('marks'), write: (marks) => this.kept.write('marks', marks) },
-      () => performance.now());
+    this.announced = new Announced(this.ofThisTab<string[]>('announced'));
+    this.marks = new Marks({
+      all: () => this.kept.names('mark.').map((name) => this.kept.read<Mark>(name)!),
+      put: (mark) => this.kept.write('mark.' + mark.id, mark),
+      has: (mark) => this.kept.read('mark.' + mark.id) !== null,
+      drop: (mark) => this.kept.remove('mark.' + mark.id),
+    }, () => this.tab.value, () => performance.now());
     this.sound.volume = this.preferences.volume;
     this.live = new Live({
       all: (signal) => this.readAll(signal),
@@ -97,6 +101,17 @@ export class Screen {
       drawn: () => this.drawAll(),
       lockedOut: (reason) => this.lockOut(reason),
     });
+  }
+
+  // Each tab is a screen of its own; a new one begins with what another had last.
+  private ofThisTab<Value>(name: string): Value | null {
+    const value = this.ofTab.read<Value>(name);
+    return value === null ? this.kept.read<Value>(name) : value;
+  }
+
+  private keepOfThisTab(name: string, value: unknown): void {
+    this.ofTab.write(name, value);
+    this.kept.write(name, value);
   }
 
   get language(): Language {
@@ -124,7 +139,7 @@ export class Screen {
       if (this.api.key) this.run();
       else void this.askToBeLetIn(null);
     }
-    setInterval(() => this.tick(), 250);
+    setInterval(() => this.tick(), TICK_MS);
     window.addEventListener('online', () => this.live.hurry());
     document.addEventListener('visibilitychange', () => this.live.hurry());
   }
@@ -140,7 +155,12 @@ export class Screen {
 
   private tick(): void {
     void this.send();
-    if (this.ticks++ % 4 === 0 || this.marks.count > 0) this.changed();
+    this.ticks++;
+    if (this.ticks % SLOW_TICKS === 0) {
+      this.marks.adopt();
+      this.awake.take();
+    }
+    if (this.ticks % 4 === 0 || this.marks.count > 0) this.changed();
   }
 
   // Letting in
@@ -184,7 +204,7 @@ export class Screen {
     for (let failures = 0; this.phase === 'letting-in';) {
       try {
         const asked = await this.api.send<DeviceRequestAnswer>('POST', '/auth/pair/requests',
-          { body: { role: 'kitchen', name: this.texts.kitchen + ' ' + this.display.slice(0, 4) } });
+          { body: { role: 'kitchen', name: this.texts.kitchen + ' ' + this.tab.value.slice(0, 4) } });
         failures = 0;
         this.lettingIn = { ...this.lettingIn, number: asked.body.data.number, note: null };
         this.changed();
@@ -222,6 +242,8 @@ export class Screen {
   }
 
   private lockOut(reason: LockedOut): void {
+    // Another request was under way, and has met the same.
+    if (this.phase !== 'running') return;
     this.live.stop();
     const texts = this.texts;
     if (reason.status === 403) {
@@ -310,7 +332,7 @@ export class Screen {
 
   private async readChanges(cursor: string, signal: AbortSignal): Promise<News> {
     const stations = this.view === 'pass' ? [] : this.watched;
-    const path = '/v1/kitchen/changes?per_page=100&after=' + encodeURIComponent(cursor) + '&display=' + this.display +
+    const path = '/v1/kitchen/changes?per_page=100&after=' + encodeURIComponent(cursor) + '&display=' + this.tab.value +
       (stations.length > 0 ? '&stations=' + stations.join(',') : '') + '&sound=' + (this.sound.isOn ? 'on' : 'muted') +
       '&awake=' + (this.awake.isOn ? 'yes' : 'no');
     try {
@@ -329,7 +351,7 @@ export class Screen {
   private announce(): void {
     this.stale();
     const heard = this.announced.note(this.cards());
-    this.kept.write('announced', this.announced.kept());
+    this.keepOfThisTab('announced', this.announced.kept());
     if (heard.isNew) this.sound.play('new');
     if (heard.isCancelled) this.sound.play('cancelled');
   }
@@ -422,7 +444,7 @@ export class Screen {
   prefer(change: Partial<Preferences>): void {
     const watched = this.watched.join();
     this.preferences = { ...this.preferences, ...change };
-    this.kept.write('preferences', this.isFixed ? { ...this.preferences, stations: [] } : this.preferences);
+    this.keepOfThisTab('preferences', this.isFixed ? { ...this.preferences, stations: [] } : this.preferences);
     this.sound.volume = this.preferences.volume;
     if (this.watched.join() !== watched || change.view) {
       this.stale();

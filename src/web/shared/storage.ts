@@ -23,16 +23,49 @@ export class Kept {
     }
   }
 
-  // Everything that begins with the prefix.
-  clear(): void {
+  remove(name: string): void {
     try {
-      const storage = this.of();
-      for (const name of Object.keys(storage)) {
-        if (name.indexOf(this.prefix) === 0) storage.removeItem(name);
-      }
+      this.of().removeItem(this.prefix + name);
     } catch {
       this.works = false;
     }
+  }
+
+  // Those that begin so.
+  names(start = ''): string[] {
+    try {
+      const whole = this.prefix + start;
+      return Object.keys(this.of()).filter((name) => name.indexOf(whole) === 0).map((name) => name.slice(this.prefix.length));
+    } catch {
+      return [];
+    }
+  }
+
+  clear(): void {
+    for (const name of this.names()) this.remove(name);
+  }
+}
+
+// The name of this tab, which a reload keeps. A tab that was duplicated begins with a copy of the first one's storage: it asks
+// whether the name is in use, and takes another one.
+export class TabName {
+  value: string;
+
+  constructor(kept: Kept) {
+    const take = (name: string) => {
+      kept.write('display', name);
+      return name;
+    };
+    this.value = take(kept.read<string>('display') || randomName(12));
+    if (typeof BroadcastChannel === 'undefined') return;
+    const channel = new BroadcastChannel('comanda.tabs');
+    channel.onmessage = (event: MessageEvent) => {
+      const { name, isAsked } = event.data as { name: string; isAsked: boolean };
+      if (name !== this.value) return;
+      if (isAsked) channel.postMessage({ name, isAsked: false });
+      else this.value = take(randomName(12));
+    };
+    channel.postMessage({ name: this.value, isAsked: true });
   }
 }
 

@@ -4,11 +4,15 @@ import { callOf, Mark, Marks, UNDO_MS } from '../../../src/web/kitchen/marks';
 
 class Times {
   now = 0;
-  kept: Mark[] | null = null;
+  kept = new Map<string, string>();
 
-  marks(): Marks {
-    return new Marks({ read: () => this.kept && JSON.parse(JSON.stringify(this.kept)) as Mark[], write: (marks) => { this.kept = marks; } },
-      () => this.now);
+  marks(tab = 'tab'): Marks {
+    return new Marks({
+      all: () => Array.from(this.kept.values()).map((text) => JSON.parse(text) as Mark),
+      put: (each) => { this.kept.set(each.id, JSON.stringify(each)); },
+      has: (each) => this.kept.has(each.id),
+      drop: (each) => { this.kept.delete(each.id); },
+    }, () => tab, () => this.now);
   }
 }
 
@@ -34,7 +38,7 @@ test('what is undone is gone', () => {
   assert.equal(marks.undo(), null);
   times.now = UNDO_MS;
   assert.equal(marks.next(), null);
-  assert.deepEqual(times.kept, []);
+  assert.equal(times.kept.size, 0);
 });
 
 test('what is sent cannot be undone', () => {
@@ -69,6 +73,38 @@ test('a reload keeps marks, their keys and their order', () => {
   assert.deepEqual(again.touched().done, { 'line 1': true });
   times.now = UNDO_MS;
   assert.equal(again.next()!.id, '1');
+});
+
+test('two tabs keep their marks beside each other, and undo their own alone', () => {
+  const times = new Times();
+  const first = times.marks('first');
+  const second = times.marks('second');
+  first.add(mark('1'));
+  second.add(mark('2', { subject: 'another' }));
+  assert.deepEqual(times.marks('first').touched().done, { 'line 1': true, 'line 2': true });
+  second.adopt();
+  assert.equal(second.undo()!.id, '2');
+  assert.equal(second.undo(), null);
+  assert.equal(second.unmark('line 1'), false);
+  // What the first one has undone is not sent by the second one.
+  assert.equal(first.undo()!.id, '1');
+  times.now = UNDO_MS;
+  assert.equal(second.next(), null);
+  assert.equal(second.count, 0);
+});
+
+test('marks of a tab that was closed are sent by another one, in their order', () => {
+  const times = new Times();
+  const closed = times.marks('closed');
+  closed.add(mark('1'));
+  closed.add(mark('2', { kind: 'undo' }));
+  times.now = UNDO_MS;
+  const other = times.marks('other');
+  assert.equal(other.next(), null);  // the first one may still undo it
+  times.now = 2 * UNDO_MS;
+  assert.equal(other.next()!.id, '1');
+  other.settled(mark('1'));
+  assert.equal(other.next()!.id, '2');
 });
 
 test('a line is taken out of a mark of several', () => {
