@@ -31,6 +31,7 @@ LISTENING = """(() => {
 class Wall:
     def __init__(self, box, demo, browser):
         self.box, self.demo, self.browser = box, demo, browser
+        self.port = box.port  # where displays find it
         self.api = box.client(box.make_key()["key"])
         self.orders, self._menu = [], {}
 
@@ -39,7 +40,7 @@ class Wall:
     def code(self, name="Parrilla"):
         """The address that `comanda pair --as kitchen` shows."""
         shown = self.box.command("pair", "--data", str(self.box.data), "--as", "kitchen", "--name", name, "--address",
-                                 f"127.0.0.1:{self.box.port}", "--json", "--no-wait")
+                                 f"127.0.0.1:{self.port}", "--json", "--no-wait")
         return json.loads(shown.stdout)["uri"]
 
     def blank(self, apart=True, **size):

@@ -38,6 +38,7 @@ export interface LettingIn {
 const SILENT_AFTER_MS = 10000;
 const SEND_BACK_OFF_MAX_MS = 10000;
 const RECALL_HOURS = 12;
+const RELOAD_AGAIN_AFTER_MS = 10 * 60000;
 
 export class Screen {
   readonly clock = new ServerClock();
@@ -347,9 +348,11 @@ export class Screen {
     const mine = document.documentElement.getAttribute('data-version');
     const theirs = this.api.pageVersion;
     if (!theirs || theirs === mine || this.marks.undoable()) return;
-    // At most once: the browser may answer the reload with its stored copy of the old page.
-    if (this.ofTab.read<string>('reloaded') === theirs) return;
-    this.ofTab.write('reloaded', theirs);
+    // Not again and again: the browser may answer the reload with its stored copy of the old page.
+    const last = this.ofTab.read<{ version: string; at: number }>('reloaded');
+    const now = this.clock.now();
+    if (last && last.version === theirs && Math.abs(now - last.at) < RELOAD_AGAIN_AFTER_MS) return;
+    this.ofTab.write('reloaded', { version: theirs, at: now });
     location.reload();
   }
 
