@@ -59,6 +59,7 @@ export class Screen {
   alerts: KitchenAlert[] = [];
   readiness: Readiness | null = null;
   notice: string | null = null;
+  refusal: string | null = null;  // why the box takes no marks now, although it answers
   highlighted: Dish | null = null;
   rules: Rules = { leadMinutes: 20, thresholds: {}, notPrepared: {} };
   rulesText = '';  // changes with them and the stations' names
@@ -553,6 +554,7 @@ export class Screen {
       if (mark.kind === 'undo' && this.view === 'recall') void this.readRecalled();
       this.marks.settled(mark);
       this.sendFailures = 0;
+      this.refusal = null;
       this.changed();
       return true;
     } catch (error) {
@@ -565,6 +567,7 @@ export class Screen {
         this.say(fill(this.texts.dropped, { number: mark.number || mark.what, why: error.detail }));
         return true;
       }
+      this.refusal = error instanceof Refused ? error.detail : null;
       const waitMs = error instanceof Refused ? error.retryAfterMs : 0;
       const backOffMs = Math.min(SEND_BACK_OFF_MAX_MS, 1000 * Math.pow(2, this.sendFailures++)) * (0.5 + Math.random() / 2);
       this.sendAgainAt = performance.now() + Math.max(waitMs, backOffMs);
