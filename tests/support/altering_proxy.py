@@ -1,6 +1,7 @@
-"""A server that is almost the box: plain HTTP on loopback in front of it, with one thing altered."""
+"""A server that is almost the box: in front of it on loopback, with one thing altered. Plain HTTP, or with the box's certificate."""
 
 import http.server
+import ssl
 import threading
 
 from support.box import Answer
@@ -9,8 +10,10 @@ from support.box import Answer
 class AlteringProxy:
     """`alter(method, path, answer)` gets each answer of the box (status, headers, body) and may change it."""
 
-    def __init__(self, box, alter):
-        self.box, self.alter = box, alter
+    left_out = {"content-length", "accept-encoding"}  # headers of requests that the box does not get as they are
+
+    def __init__(self, box, alter, is_secure=False):
+        self.box, self.alter, self.is_secure = box, alter, is_secure
 
     def __enter__(self):
         proxy = self
@@ -30,7 +33,7 @@ class AlteringProxy:
 
             def forward(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0))) or None
-                headers = {n: v for n, v in self.headers.items() if n.lower() != "content-length"}
+                headers = {n: v for n, v in self.headers.items() if n.lower() not in proxy.left_out}
                 answer = self.client.send(self.command, self.path, body, headers)
                 answer = Answer(answer.status, dict(answer.headers), answer.body)
                 proxy.alter(self.command, self.path, answer)
@@ -52,6 +55,11 @@ class AlteringProxy:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        if self.is_secure:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(self.box.data / "tls/server.crt", self.box.data / "tls/server.key")
+            # The handshake is made by the connection's own thread.
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
         self.thread.start()
         return self
@@ -63,4 +71,4 @@ class AlteringProxy:
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.server.server_port}"
+        return f"http{'s' if self.is_secure else ''}://127.0.0.1:{self.server.server_port}"

@@ -121,11 +121,14 @@ class Page:
         while not any(event["method"] == "Page.loadEventFired" for event in self._events):
             self.browser.message(deadline)
 
+    def requests(self):
+        """Those since the page was opened: method, url, headers."""
+        self("Runtime.evaluate", expression="0")
+        return [event["params"]["request"] for event in self._events if event["method"] == "Network.requestWillBeSent"]
+
     def sent(self):
         """[(method, URL)] of the requests since the page was opened."""
-        self("Runtime.evaluate", expression="0")
-        requests = [event["params"]["request"] for event in self._events if event["method"] == "Network.requestWillBeSent"]
-        return [(request["method"], request["url"]) for request in requests]
+        return [(request["method"], request["url"]) for request in self.requests()]
 
     def run(self, expression):
         """The value of an expression of JavaScript, of a promise's too."""

@@ -17,8 +17,9 @@ SHOWN = """Array.from(document.querySelectorAll('.card')).map((card) => ({
   lines: Array.from(card.querySelectorAll('.line')).map((line) => [line.dataset.line,
     ['waits', 'marked', 'cancelled'].filter((name) => line.classList.contains(name))[0]]),
 }))"""
-# How many marks the browser keeps that are not sent.
-MARKS_KEPT = "Object.keys(localStorage).filter((name) => name.startsWith('comanda.kitchen.mark.')).length"
+# The marks that the browser keeps, which are not sent or not answered.
+MARKS = """Object.keys(localStorage).filter((name) => name.startsWith('comanda.kitchen.mark.'))
+  .map((name) => JSON.parse(localStorage.getItem(name))).sort((a, b) => a.place - b.place)"""
 # Counts the tones that the page plays, and says that it may be heard (headless Chromium needs no touch).
 LISTENING = """(() => {
   window.tones = [];
@@ -33,6 +34,7 @@ LISTENING = """(() => {
 class Wall:
     def __init__(self, box, demo, browser):
         self.box, self.demo, self.browser = box, demo, browser
+        self.port = box.port  # where displays find it
         self.api = box.client(box.make_key()["key"])
         self.orders, self._menu = [], {}
 
@@ -41,7 +43,7 @@ class Wall:
     def code(self, name="Parrilla"):
         """The address that `comanda pair --as kitchen` shows."""
         shown = self.box.command("pair", "--data", str(self.box.data), "--as", "kitchen", "--name", name, "--address",
-                                 f"127.0.0.1:{self.box.port}", "--json", "--no-wait")
+                                 f"127.0.0.1:{self.port}", "--json", "--no-wait")
         return json.loads(shown.stdout)["uri"]
 
     def blank(self, apart=True, **size):

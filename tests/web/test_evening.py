@@ -10,7 +10,7 @@ import pytest
 
 from support.box import LONG, Box
 from support.kitchen_model import Ticket
-from support.kitchen_wall import MARKS_KEPT, STATIONS, Wall, shown
+from support.kitchen_wall import MARKS, STATIONS, Wall, shown
 from support.waiting import wait_until
 
 SEEDS = 40 if LONG else 3
@@ -178,7 +178,7 @@ def test_every_glass_shows_what_the_box_and_the_model_say(evening, number, tmp_p
 
     # A restore takes back what came after the backup, and its numbers are given again.
     backup = tmp_path / "backup"
-    wait_until(lambda: all(page.run(MARKS_KEPT) == 0 for page in evening.screens.values()), "marks are sent")
+    wait_until(lambda: all(page.run(MARKS) == [] for page in evening.screens.values()), "marks are sent")
     box = evening.wall.box
     box.command("backup", str(backup), "--data", str(box.data))
     before = copy.deepcopy(evening.orders)

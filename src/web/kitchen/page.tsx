@@ -200,6 +200,7 @@ class TruthBar extends Component<{ screen: Screen }> {
     const overdue = screen.marks.overdue;
     const names = screen.watched.map((id) => screen.stationName(id)).join(', ');
     const sync = screen.readiness ? screen.readiness.checks.sync.state : '';
+    const waiting = overdue === 1 ? texts.waitingMark : fill(texts.waitingMarks, { n: overdue });
     const isCloudTroubled = /^(offline|stopped|paused)/.test(sync);
     return (
       <header class={'truth' + (silent ? ' silent' : '')}>
@@ -214,7 +215,7 @@ class TruthBar extends Component<{ screen: Screen }> {
               {names ? <b>{names}</b> : screen.settings ? <b>{screen.settings.restaurant.name}</b> : null}
               {screen.hasList && <span>{count === 1 ? texts.openOne : fill(texts.open, { n: count })}</span>}
               {later > 0 && <span>{fill(texts.later, { n: later })}</span>}
-              {overdue > 0 && silent > 0 && <span>{overdue === 1 ? texts.waitingMark : fill(texts.waitingMarks, { n: overdue })}</span>}
+              {overdue > 0 && silent > 0 && <span>{waiting}</span>}
             </span>
           </p>
           <nav aria-label={texts.kitchen}>
@@ -228,6 +229,7 @@ class TruthBar extends Component<{ screen: Screen }> {
         {silent > 0 && <p class="more">{texts.noAnswerMore}{silent > 60 ? ' ' + texts.tryAddress : ''}</p>}
         {/* Of its own sound the bar below speaks. */}
         {screen.alerts.filter((alert) => !(alert.kind === 'display_muted' && alert.name === screen.keyName)).map((alert) => <p class="alert" role="alert" key={alert.kind + alert.name}>{alertText(alert, screen)}</p>)}
+        {overdue > 0 && !silent && screen.refusal && <p class="alert" role="alert">{waiting}: {screen.refusal}</p>}
         {isCloudTroubled && <p class="alert cloud">{texts.cloud}: {sync}</p>}
         {!screen.keepsInStorage && <p class="alert">{texts.storageBroken}</p>}
         {screen.notice && <p class="alert" role="alert">{screen.notice}</p>}

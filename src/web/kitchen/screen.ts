@@ -40,6 +40,7 @@ const SEND_BACK_OFF_MAX_MS = 10000;
 const RECALL_HOURS = 12;
 const TICK_MS = 250;
 const SLOW_TICKS = 120;
+const RELOAD_AGAIN_AFTER_MS = 10 * 60000;
 
 export class Screen {
   readonly clock = new ServerClock();
@@ -60,6 +61,7 @@ export class Screen {
   alerts: KitchenAlert[] = [];
   readiness: Readiness | null = null;
   notice: string | null = null;
+  refusal: string | null = null;  // why the box takes no marks now, although it answers
   highlighted: Dish | null = null;
   rules: Rules = { leadMinutes: 20, thresholds: {}, notPrepared: {} };
   rulesText = '';  // changes with them and the stations' names
@@ -369,9 +371,11 @@ export class Screen {
     const mine = document.documentElement.getAttribute('data-version');
     const theirs = this.api.pageVersion;
     if (!theirs || theirs === mine || this.marks.undoable()) return;
-    // At most once: the browser may answer the reload with its stored copy of the old page.
-    if (this.ofTab.read<string>('reloaded') === theirs) return;
-    this.ofTab.write('reloaded', theirs);
+    // Not again and again: the browser may answer the reload with its stored copy of the old page.
+    const last = this.ofTab.read<{ version: string; at: number }>('reloaded');
+    const now = this.clock.now();
+    if (last && last.version === theirs && Math.abs(now - last.at) < RELOAD_AGAIN_AFTER_MS) return;
+    this.ofTab.write('reloaded', { version: theirs, at: now });
     location.reload();
   }
 
@@ -572,6 +576,7 @@ export class Screen {
       if (mark.kind === 'undo' && this.view === 'recall') void this.readRecalled();
       this.marks.settled(mark);
       this.sendFailures = 0;
+      this.refusal = null;
       this.changed();
       return true;
     } catch (error) {
@@ -584,6 +589,7 @@ export class Screen {
         this.say(fill(this.texts.dropped, { number: mark.number || mark.what, why: error.detail }));
         return true;
       }
+      this.refusal = error instanceof Refused ? error.detail : null;
       const waitMs = error instanceof Refused ? error.retryAfterMs : 0;
       const backOffMs = Math.min(SEND_BACK_OFF_MAX_MS, 1000 * Math.pow(2, this.sendFailures++)) * (0.5 + Math.random() / 2);
       this.sendAgainAt = performance.now() + Math.max(waitMs, backOffMs);

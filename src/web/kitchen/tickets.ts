@@ -5,14 +5,21 @@ import type { ListedTicket, Ticket, TicketLine } from 'api';
 
 const HOUR_MS = 3600000;
 
-// The same few instants are asked for at each drawing.
-const parsed = new Map<string, number>();
+// The same few instants are asked for at each drawing. Those that were not asked for while a thousand others were are forgotten.
+const PARSED_MAX = 1000;
+let parsed = new Map<string, number>();
+let parsedBefore = new Map<string, number>();
 
 function instant(text: string): number {
   let at = parsed.get(text);
   if (at === undefined) {
-    if (parsed.size > 10000) parsed.clear();
-    parsed.set(text, at = Date.parse(text));
+    if (parsed.size >= PARSED_MAX) {
+      parsedBefore = parsed;
+      parsed = new Map();
+    }
+    at = parsedBefore.get(text);
+    if (at === undefined) at = Date.parse(text);
+    parsed.set(text, at);
   }
   return at;
 }
@@ -23,6 +30,9 @@ export interface Rules {
   notPrepared: { [station: string]: boolean };  // stations where nothing is made
 }
 
+// Closed tickets whose revision is remembered: an answer that is older can only be one that is still under way.
+const CLOSED_MAX = 500;
+
 export class Tickets {
   readonly shown = new Map<string, Ticket>();
   private readonly revisions = new Map<string, number>();  // of closed ones too
@@ -31,10 +41,22 @@ export class Tickets {
   take(listed: ListedTicket): boolean {
     const known = this.revisions.get(listed.order_id);
     if (known !== undefined && known > listed.revision) return false;
+    this.revisions.delete(listed.order_id);  // the latest ones are behind
     this.revisions.set(listed.order_id, listed.revision);
     if (listed.state === 'closed' || !listed.lines) this.shown.delete(listed.order_id);
     else this.shown.set(listed.order_id, listed as Ticket);
+    if (this.revisions.size > this.shown.size + 1.2 * CLOSED_MAX) this.forgetClosed();
     return true;
+  }
+
+  private forgetClosed(): void {
+    let surplus = this.revisions.size - this.shown.size - CLOSED_MAX;
+    for (const id of Array.from(this.revisions.keys())) {
+      if (surplus <= 0) return;
+      if (this.shown.has(id)) continue;
+      this.revisions.delete(id);
+      surplus--;
+    }
   }
 
   // The whole list. `isFresh`: what was known before may be from after a restore, and is forgotten. Else a ticket that has
@@ -253,36 +275,42 @@ export interface Heard {
   isCancelled: boolean;
 }
 
+// Lines that were announced and are no longer on the glass: so many are remembered, should they come back.
+const GONE_MAX = 1000;
+
 // Remembers what was announced, so that nothing is twice, whatever is read again.
 export class Announced {
-  private readonly ids: { [id: string]: boolean } = {};
+  private readonly ids = new Set<string>();
 
   // `kept`: of the page before a reload; null: a screen that begins, and has nothing to announce.
   constructor(kept: string[] | null) {
     this.isBeginning = kept === null;
-    for (const id of kept || []) this.ids[id] = true;
+    for (const id of kept || []) this.ids.add(id);
   }
 
   private isBeginning: boolean;
 
   note(cards: Card[]): Heard {
     const heard: Heard = { isNew: false, isCancelled: false };
+    const present = new Set<string>();
     for (const card of cards) {
       for (const round of card.rounds) {
         for (const { line, look } of round.lines) {
-          if (look === 'waits' && !this.ids[line.id]) {
+          if (look === 'waits' && !this.ids.has(line.id)) {
             heard.isNew = true;
-            this.ids[line.id] = true;
+            this.ids.add(line.id);
           }
           // Only of what was announced: a dish that was never shown is not missed.
           const gone = 'x' + line.id;
-          if (look === 'cancelled' && !this.ids[gone]) {
-            if (this.ids[line.id] || card.kind === 'cancelled') heard.isCancelled = true;
-            this.ids[line.id] = this.ids[gone] = true;
+          if (look === 'cancelled' && !this.ids.has(gone)) {
+            if (this.ids.has(line.id) || card.kind === 'cancelled') heard.isCancelled = true;
+            this.ids.add(line.id).add(gone);
           }
+          present.add(line.id).add(gone);
         }
       }
     }
+    if (this.ids.size > present.size + 1.2 * GONE_MAX) this.forget(present);
     if (this.isBeginning) {
       this.isBeginning = false;
       return { isNew: false, isCancelled: false };
@@ -290,6 +318,15 @@ export class Announced {
     return heard;
   }
 
-  // The latest ones.
-  kept(): string[] { return Object.keys(this.ids).slice(-4000); }
+  private forget(present: Set<string>): void {
+    let surplus = this.ids.size - present.size - GONE_MAX;
+    for (const id of Array.from(this.ids)) {
+      if (surplus <= 0) return;
+      if (present.has(id)) continue;
+      this.ids.delete(id);
+      surplus--;
+    }
+  }
+
+  kept(): string[] { return Array.from(this.ids); }
 }

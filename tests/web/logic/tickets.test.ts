@@ -119,6 +119,32 @@ test('nothing is announced twice, whatever is read again', () => {
   assert.deepEqual([screen.note(gone).isCancelled, screen.note(gone).isCancelled], [true, false]);
 });
 
+test('an evening is not remembered for ever, and what is on the glass is never announced again', () => {
+  const screen = new Announced([]);
+  const stays = ticket('stays', [line('first')]);
+  const cards = (id: string) => cardsOf([stays, ticket(id, [line(id)])], [], NOTHING_TOUCHED, NOON, RULES);
+  for (let number = 0; number < 5000; number++) {
+    assert.equal(screen.note(cards('of ' + number)).isNew, true);
+    assert.equal(screen.note(cards('of ' + number)).isNew, false);
+  }
+  assert.ok(screen.kept().length < 1300, String(screen.kept().length));
+  // It comes back, by a recall or a restore.
+  assert.equal(screen.note(cards('of 4500')).isNew, false);
+});
+
+test('the revisions of closed tickets are not remembered for ever', () => {
+  const tickets = new Tickets();
+  tickets.take(ticket('stays', [line('1')], { revision: 7 }));
+  for (let number = 0; number < 5000; number++) {
+    tickets.take(ticket('of ' + number, [line('1')]));
+    tickets.take({ order_id: 'of ' + number, revision: 2, state: 'closed', status: 'READY' } as ListedTicket);
+    assert.equal(tickets.take(ticket('of ' + number, [line('1')])), false);
+  }
+  assert.ok(tickets.seen().size < 650, String(tickets.seen().size));
+  assert.equal(tickets.take(ticket('stays', [line('1')], { revision: 6 })), false);
+  assert.deepEqual(names(tickets), ['stays']);
+});
+
 test('all day counts dishes by how they are made', () => {
   const cards = cardsOf([
     ticket('a', [line('1', { quantity: 2 }), line('2', { comment: 'sin sal' }), line('3', { variant: 'Familiar' })]),
