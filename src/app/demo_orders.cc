@@ -16,10 +16,14 @@ constexpr std::string_view kActor = "local";
 constexpr std::string_view kClient = "0192f0a0-0050-7000-8000-000000000001";
 constexpr std::string_view kAddress = "0192f0a0-0060-7000-8000-000000000001";
 
-orders::Combo Line(std::string id, std::string name, Minor unit_price, int64_t count) {
+// The sku links the line to a product of the menu, which has a station. The name is for a menu from
+// which somebody has removed that product.
+orders::Combo Line(std::string id, std::string name, std::string sku, Minor unit_price,
+                   int64_t count) {
   orders::Combo line;
   line.id = std::move(id);
   line.product_name = std::move(name);
+  line.sku = std::move(sku);
   line.quantity = count * orders::kOneInThousandths;
   line.variant_unit_price = line.variant_original_unit_price = unit_price;
   line.variant_price = line.variant_original_price = unit_price * count;
@@ -49,10 +53,11 @@ void PlaceDelivery(db::Tx& tx, const company::Company& company, const db::Stamp&
 
   const orders::Target target{
       .company = company.company_id, .key = placement.id, .actor = placement.actor};
-  orders::AddCombos(tx, target,
-                    {Line("0192f0a0-0081-7000-8000-000000000001", "Causa limeña", 2400, 1),
-                     Line("0192f0a0-0081-7000-8000-000000000002", "Arroz con mariscos", 4600, 2)},
-                    stamp);
+  orders::AddCombos(
+      tx, target,
+      {Line("0192f0a0-0081-7000-8000-000000000001", "Causa de pollo", "CAU-POL", 2400, 1),
+       Line("0192f0a0-0081-7000-8000-000000000002", "Arroz con mariscos", "ARR-MAR-P", 4300, 2)},
+      stamp);
   orders::PaymentDraft payment;
   payment.method_code = "cash";
   payment.payment.id = "0192f0a0-0082-7000-8000-000000000001";
@@ -75,7 +80,8 @@ void PlaceTakeaway(db::Tx& tx, const company::Company& company, const db::Stamp&
   if (placed.answer != orders::Placed::Answer::kCreated) return;
   orders::AddCombos(
       tx, {.company = company.company_id, .key = placement.id, .actor = placement.actor},
-      {Line("0192f0a0-0081-7000-8000-000000000003", "Chicharrón de calamar", 3500, 1)}, stamp);
+      {Line("0192f0a0-0081-7000-8000-000000000003", "Chicharrón de calamar", "CHI-CAL-P", 4100, 1)},
+      stamp);
 }
 
 }  // namespace

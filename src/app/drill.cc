@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/time/clock.h"
 #include "clients/clients.h"
 #include "events/check.h"
@@ -170,7 +171,8 @@ std::string Describe(const Comparison& comparison) {
                  : missing < 0 ? std::to_string(-missing) + " removed since"
                                : "same"});
   }
-  return text + std::to_string(comparison.orders_since) + " orders were placed since\n";
+  return text +
+         Counted(comparison.orders_since, "order was placed since\n", "orders were placed since\n");
 }
 
 }  // namespace comanda::app

@@ -11,6 +11,7 @@
 
 #include "backups/medium.h"
 #include "backups/sums.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "db/sqlite/backup.h"
@@ -74,8 +75,8 @@ void CopyDatabase(const std::string& name, const config::Options& options, const
   const auto counted = count_rows(copy);
   std::string line = name + "  " + std::to_string(SizeOf(copy)) + " bytes";
   if (counted) {
-    line += ", " + std::to_string(counted->orders) + " orders, " + std::to_string(counted->events) +
-            " events";
+    line += ", " + comanda::Counted(counted->orders, "order, ", "orders, ") +
+            comanda::Counted(counted->events, "event", "events");
   }
   line += ", checked";
   if (counted && counted->damaged > 0) {

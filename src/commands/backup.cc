@@ -26,6 +26,7 @@
 #include "base/file.h"
 #include "base/handle.h"
 #include "base/problem.h"
+#include "base/problem_text.h"
 #include "base/text.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
@@ -164,7 +165,7 @@ bool BackUpTo(const std::string& target, const backups::Making& making) {
       result.sizes = made.sizes;
     }
   } catch (const Refusal& refusal) {
-    result.problem = refusal.detail;
+    result.problem = InWords(refusal);
   } catch (const Fault& fault) {
     result.problem = "no backup in " + target + ": " + fault.cause;
   }
@@ -223,7 +224,7 @@ int BackUpToAll(const std::string& data_directory, const Arguments& arguments) {
     fail(problem, std::max<UtcMs>(busy.since, 1));
     throw Refusal(Problem::kValidationFailed, problem);
   } catch (const Refusal& refusal) {
-    fail("no backup was made: " + refusal.detail);
+    fail("no backup was made: " + InWords(refusal));
     throw;
   } catch (const Fault& fault) {
     fail("no backup was made: " + fault.cause);

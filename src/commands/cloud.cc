@@ -81,7 +81,9 @@ void PrintStatus(const Arguments& arguments, const json::Value& status) {
   Print(Concat({"last heard ", Field(status, "heard_at"), "\n"}));
   const std::string others = Field(status, "other_channels");
   if (others != "0") {
-    Print(Concat({others, " orders came through other channels and are not sent\n"}));
+    Print(
+        Concat({others, others == "1" ? " order came through another channel and is not sent\n"
+                                      : " orders came through other channels and are not sent\n"}));
   }
   for (const json::Value& unread : status.Find("unread")->items()) {
     Print(Concat({"not read   ", Field(unread, "description"), "\n"}));

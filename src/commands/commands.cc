@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/problem.h"
+#include "base/problem_text.h"
 #include "base/text.h"
 #include "commands/arguments.h"
 #include "commands/embedded.h"
@@ -77,8 +78,8 @@ int Unknown(std::string_view name) {
 }  // namespace
 
 std::string Describe(const Refusal& refusal) {
-  std::string text = Visible(refusal.detail);
   // The detail of a Refusal with one wrong field describes that field.
+  std::string text = Visible(InWords(refusal));
   if (refusal.errors.size() < 2) return text;
   for (const FieldError& error : refusal.errors) {
     text += "\n  " + (error.field.empty() ? "" : Visible(error.field) + ": ");

@@ -16,6 +16,7 @@
 #include "backups/sealed.h"
 #include "backups/source.h"
 #include "backups/unfinished_backup.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "commands/arguments.h"
@@ -126,7 +127,7 @@ int Drill(Words words) {
   if (!source) source = backups::Unsealed(backup, scratch.path(), passphrase, app::SchemaKnown());
   const app::Trial trial = RestoreInto(scratch.path(), *source);
   const app::Comparison comparison = CompareDatabases(scratch.path() + "/live.db", data_path);
-  Print(backup + " can be restored: " + std::to_string(trial.orders) + " orders, until " +
+  Print(backup + " can be restored: " + Counted(trial.orders, "order, until ", "orders, until ") +
         (trial.until > 0 ? FormatInstant(trial.until) : std::string("an unknown time")) + "\n\n" +
         Describe(comparison));
   for (const std::string& note : trial.notes) Print("note: " + note + "\n");

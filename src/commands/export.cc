@@ -15,6 +15,8 @@
 #include "backups/rotating.h"
 #include "backups/sums.h"
 #include "backups/unfinished_backup.h"
+#include "base/concat.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/problem.h"
 #include "base/version.h"
@@ -87,8 +89,8 @@ void ExportDatabase(auth::Mode mode, const config::Options& options, const std::
     bytes += table.bytes;
     manifest.tables.push_back(table);
   }
-  Print(schema + "  " + std::to_string(tables.size()) + " tables, " + std::to_string(rows) +
-        " rows, " + std::to_string(bytes) + " bytes\n");
+  Print(Concat({schema, "  ", tables.size(), " tables, ", Counted(rows, "row, ", "rows, "), bytes,
+                " bytes\n"}));
 }
 
 void SayWhatIsNext(const std::string& target, bool was_serving) {

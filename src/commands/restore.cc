@@ -23,8 +23,10 @@
 #include "backups/rotating.h"
 #include "backups/sealed.h"
 #include "backups/source.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/problem.h"
+#include "base/problem_text.h"
 #include "base/text.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
@@ -274,7 +276,7 @@ void TrySandbox(const Preparation& preparation, const config::Options& options) 
                      [](const std::string&) { Interruption::Check(); });
     return;
   } catch (const Refusal& refusal) {
-    why = refusal.detail;
+    why = InWords(refusal);
   } catch (const Fault& fault) {
     if (fault.kind == Fault::Kind::kDiskFull) throw;
     why = fault.cause;
@@ -322,7 +324,7 @@ std::string Minute(UtcMs at) {
 std::string Describe(const app::Trial& trial) {
   std::string text = "the data are from " +
                      (trial.until > 0 ? Minute(trial.until) : std::string("an unknown time")) +
-                     ": " + std::to_string(trial.orders) + " orders";
+                     ": " + Counted(trial.orders, "order", "orders");
   if (trial.last_order) {
     text += ", the last one " + trial.last_order->public_id + " of " +
             Minute(trial.last_order->created_at);

@@ -16,7 +16,9 @@
 #include "backups/sealed.h"
 #include "backups/sums.h"
 #include "backups/unfinished_backup.h"
+#include "base/counted.h"
 #include "base/problem.h"
+#include "base/problem_text.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/control.h"
@@ -57,8 +59,8 @@ std::string Text(const std::vector<Verified>& all) {
     const auto& [name, report, notes, is_of_backup] = one;
     text += name + "  ";
     if (name != backups::kSumsFile) {
-      text +=
-          std::to_string(report.orders) + " orders, " + std::to_string(report.events) + " events: ";
+      text += Counted(report.orders, "order, ", "orders, ") +
+              Counted(report.events, "event: ", "events: ");
     }
     text += report.damage.empty() ? "sound\n" : std::to_string(report.damage.size()) + " damaged\n";
     for (const integrity::Finding& damage : report.damage) text += "  " + damage.what + "\n";
@@ -98,7 +100,7 @@ bool TryRepair(const Repair& repair, auth::Mode mode, const std::string& path,
                    integrity::ZoneTroubles(path, integrity::FileState::kInUse, SystemClock())});
     return true;
   } catch (const Refusal& refusal) {
-    PrintError(refusal.detail +
+    PrintError(InWords(refusal) +
                (mode == auth::Mode::kLive
                     ? "; restore a backup (comanda restore BACKUP)"
                     : "; delete " + path + "*, and the server makes a new sandbox"));

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <exception>
 
+#include "base/problem_text.h"
 #include "base/time/clock.h"
 #include "base/handle.h"
 #include "base/problem.h"
@@ -53,7 +54,7 @@ void WriteAll(int fd, std::string_view text) {
   try {
     text = work();
   } catch (const Refusal& refusal) {
-    text = refusal.detail;
+    text = InWords(refusal);
     status = kThrew;
   } catch (const Fault& fault) {
     text = fault.cause;

@@ -1,6 +1,7 @@
 #include "doctor/doctor.h"
 
 #include "base/problem.h"
+#include "base/problem_text.h"
 #include "doctor/bounded.h"
 #include "doctor/checks.h"
 
@@ -22,7 +23,7 @@ Findings Read(const Outcome& outcome) {
   try {
     return FromJson(*outcome.result);
   } catch (const Refusal& refusal) {
-    return {Broken("This could not be looked at: " + refusal.detail + ".",
+    return {Broken("This could not be looked at: " + InWords(refusal) + ".",
                    "Something that this check reads is malformed.", kCommand)};
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "doctor/machine.h"
@@ -88,8 +89,8 @@ std::string AsText(const Findings& findings) {
                    finding.what);
     former = finding.check;
   }
-  return out + "\n" + std::to_string(counts[2]) + " broken, " + std::to_string(counts[1]) +
-         (counts[1] == 1 ? " warning, " : " warnings, ") + std::to_string(counts[0]) + " well\n";
+  return out + "\n" + std::to_string(counts[2]) + " broken, " +
+         Counted(counts[1], "warning, ", "warnings, ") + std::to_string(counts[0]) + " well\n";
 }
 
 std::string AsJson(const Findings& findings, UtcMs at) {

@@ -80,6 +80,7 @@ void Presence::Begin(db::CompanyId company, const EntryKey& key, DisplayState st
     entry.muted_since.reset();
   } else if (!entry.muted_since) {
     entry.muted_since = clock_.Now();
+    entry.muted_since_ms = now_ms;
   }
   entry.state = std::move(state);
   ++entry.polls;
@@ -111,6 +112,7 @@ std::vector<Display> Presence::Displays(db::CompanyId company) {
                      .state = entry.state,
                      .last_seen_at = entry.polls > 0 ? clock_.Now() : entry.last_at,
                      .muted_since = entry.muted_since,
+                     .muted_ms = entry.muted_since ? now_ms - entry.muted_since_ms : 0,
                      .is_present = IsPresent(entry, now_ms)});
   }
   std::ranges::sort(shown, {}, [](const Display& display) {

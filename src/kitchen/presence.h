@@ -33,6 +33,7 @@ struct Display {
   DisplayState state;
   UtcMs last_seen_at = 0;
   std::optional<UtcMs> muted_since;
+  int64_t muted_ms = 0;  // for how long, whatever the clock was set to
   bool is_present = false;
 
   bool Shows(std::string_view station) const;
@@ -88,6 +89,7 @@ class Presence {
     int64_t last_ms = 0;  // monotonic
     UtcMs last_at = 0;
     std::optional<UtcMs> muted_since;
+    int64_t muted_since_ms = 0;  // monotonic
     int64_t alerts_seen = 0;
   };
   using EntryKey = std::pair<std::string, std::string>;  // key, display

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/log.h"
 #include "base/problem.h"
 #include "company/companies.h"
@@ -16,6 +17,9 @@ namespace comanda::kitchen {
 namespace {
 
 constexpr int64_t kUnwatchedMs = 20'000;  // nobody present for so long, a line that waits as long
+// For so long a screen that has just been let in or loaded is mute: a browser plays nothing before
+// somebody has touched it.
+constexpr int64_t kMutedMs = 20'000;
 constexpr int64_t kWatchedMs = 7LL * 24 * 60 * kMinuteMs;
 constexpr int64_t kHourMs = 60 * kMinuteMs;
 constexpr int64_t kLookMs = 1'000;
@@ -133,12 +137,16 @@ std::vector<http::KeyDisplay> Watch::DisplaysOf(db::CompanyId company) {
 std::string Watch::Describe() const {
   const Totals totals = Sum();
   if (totals.displays + totals.unwatched + totals.muted == 0) return {};
-  std::string text = std::to_string(totals.displays) + " displays are present";
+  const auto number = [](size_t count) { return static_cast<int64_t>(count); };
+  std::string text = Counted(number(totals.displays), "display is present", "displays are present");
   if (totals.unwatched > 0) {
-    text += "; " + std::to_string(totals.unwatched) +
-            " stations have dishes to make and no display that is on: look at their screens";
+    text += "; " + Counted(number(totals.unwatched),
+                           "station has dishes to make and no display that is on",
+                           "stations have dishes to make and no display that is on");
   }
-  if (totals.muted > 0) text += "; " + std::to_string(totals.muted) + " displays are muted";
+  if (totals.muted > 0) {
+    text += "; " + Counted(number(totals.muted), "display is muted", "displays are muted");
+  }
   return text;
 }
 
@@ -218,7 +226,7 @@ bool Watch::Publish(db::CompanyId company, const Seen& seen) {
   for (const Display& display : displays) {
     if (!display.is_present) continue;
     ++kitchen.displays;
-    if (display.muted_since) {
+    if (display.muted_ms >= kMutedMs) {
       alerts.push_back({Alert::Kind::kDisplayMuted, display.name, *display.muted_since});
     }
   }

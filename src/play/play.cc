@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/concat.h"
+#include "base/counted.h"
 #include "base/decimal.h"
 #include "json/reader.h"
 #include "play/client.h"
@@ -129,7 +130,7 @@ class Player {
       const UtcMs began = zone.ToInstant(day, static_cast<int>(minute));
       while (const auto due_ms = sale.DueMs()) sale.DoNext(client_, began + *due_ms, counts_);
     }
-    if (count > 0) settings_.say(Concat({date, "  ", count, " orders"}));
+    if (count > 0) settings_.say(Concat({date, "  ", Counted(count, "order", "orders")}));
   }
 
   // Takes the orders over that a former evening has left open.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/concat.h"
+#include "base/counted.h"
 #include "base/decimal.h"
 #include "json/writer.h"
 
@@ -48,26 +49,28 @@ constexpr std::array kLife = {
 // The request that does it, and what it is called where all of them are counted.
 struct CallRow {
   Act act;
-  std::string_view name, method, path, body;  // an empty body is drawn
+  std::string_view one, several, method, path, body;  // an empty body is drawn
 };
 constexpr std::array kCalls = {
-    CallRow{Act::kPlace, "orders", "POST", "", ""},
-    CallRow{Act::kDishes, "first rounds", "POST", "/combos", ""},
-    CallRow{Act::kDishesAgain, "later rounds", "POST", "/combos", ""},
-    CallRow{Act::kCancelDish, "cancelled dishes", "DELETE", "/combos/", ""},
-    CallRow{Act::kCancelOrder, "cancelled orders", "POST", "/cancel", ""},
-    CallRow{Act::kDiscount, "discounts", "POST", "/discounts",
+    CallRow{Act::kPlace, "order", "orders", "POST", "", ""},
+    CallRow{Act::kDishes, "first round", "first rounds", "POST", "/combos", ""},
+    CallRow{Act::kDishesAgain, "later round", "later rounds", "POST", "/combos", ""},
+    CallRow{Act::kCancelDish, "cancelled dish", "cancelled dishes", "DELETE", "/combos/", ""},
+    CallRow{Act::kCancelOrder, "cancelled order", "cancelled orders", "POST", "/cancel", ""},
+    CallRow{Act::kDiscount, "discount", "discounts", "POST", "/discounts",
             R"({"type":"PERCENTAGE","value":10,"reason":"Cliente de la casa"})"},
-    CallRow{Act::kReady, "moves of the kitchen", "PATCH", "/status", R"({"status":"READY"})"},
-    CallRow{Act::kRider, "riders", "PUT", "/rider", ""},
-    CallRow{Act::kOnTheWay, "departures", "PATCH", "/delivery-status",
+    CallRow{Act::kReady, "move of the kitchen", "moves of the kitchen", "PATCH", "/status",
+            R"({"status":"READY"})"},
+    CallRow{Act::kRider, "rider", "riders", "PUT", "/rider", ""},
+    CallRow{Act::kOnTheWay, "departure", "departures", "PATCH", "/delivery-status",
             R"({"delivery_status":"DRIVER_ON_THE_WAY_TO_DESTINATION"})"},
-    CallRow{Act::kHandOver, "deliveries", "PATCH", "/delivery-status",
+    CallRow{Act::kHandOver, "delivery", "deliveries", "PATCH", "/delivery-status",
             R"({"delivery_status":"DELIVERED"})"},
-    CallRow{Act::kServe, "servings", "PATCH", "/status", R"({"status":"DELIVERED"})"},
-    CallRow{Act::kPayPart, "parts of a bill", "POST", "/payments", ""},
-    CallRow{Act::kPay, "payments", "POST", "/payments", ""},
-    CallRow{Act::kClose, "closed orders", "PATCH", "/status", R"({"status":"FINALIZED"})"},
+    CallRow{Act::kServe, "serving", "servings", "PATCH", "/status", R"({"status":"DELIVERED"})"},
+    CallRow{Act::kPayPart, "part of a bill", "parts of a bill", "POST", "/payments", ""},
+    CallRow{Act::kPay, "payment", "payments", "POST", "/payments", ""},
+    CallRow{Act::kClose, "closed order", "closed orders", "PATCH", "/status",
+            R"({"status":"FINALIZED"})"},
 };
 consteval bool CallsAreInOrder() {
   for (size_t i = 0; i < kCalls.size(); ++i) {
@@ -111,7 +114,8 @@ std::string Describe(const Counts& counts) {
   std::string text;
   for (size_t i = 0; i < kActs; ++i) {
     if (counts[i] == 0 || i == static_cast<size_t>(Act::kDishes)) continue;
-    text += Concat({text.empty() ? "" : ", ", counts[i], " ", kCalls[i].name});
+    text += text.empty() ? "" : ", ";
+    text += Counted(counts[i], kCalls[i].one, kCalls[i].several);
   }
   return text.empty() ? "nothing" : text;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "json/writer.h"
 #include "selftest/selftest.h"
@@ -13,10 +14,6 @@ std::string Padded(std::string_view text, size_t width) {
   std::string padded(text);
   padded.resize(std::max(padded.size(), width), ' ');
   return padded;
-}
-
-std::string Counted(size_t number, std::string_view one, std::string_view several) {
-  return std::to_string(number) + " " + std::string(number == 1 ? one : several);
 }
 
 std::string AsText(const Remnant& remnant) {
@@ -96,7 +93,9 @@ std::string AsText(const Summary& summary) {
     out +=
         "The server serves no /v1/openapi.json, so it was judged by the specification; what a "
         "Comanda\nadds to that, it need not have: " +
-        Counted(summary.Count(Verdict::kNotServed), "check is", "checks are") + " not served.\n";
+        Counted(static_cast<int64_t>(summary.Count(Verdict::kNotServed)), "check is",
+                "checks are") +
+        " not served.\n";
   }
   if (!summary.endpoints_not_served.empty()) {
     out += "Endpoints of a Comanda that are not there:";
@@ -104,7 +103,7 @@ std::string AsText(const Summary& summary) {
     out += '\n';
   }
   if (summary.waited_s > 0) {
-    out += "Waited " + Counted(static_cast<size_t>(summary.waited_s), "second", "seconds") +
+    out += "Waited " + Counted(summary.waited_s, "second", "seconds") +
            " for the server's rate limit.\n";
   }
   if (summary.remnants.empty()) return out + "Nothing was left behind.\n";

@@ -45,6 +45,7 @@ def said(result, code, *words):
     assert (result.stderr if code == DONE else result.stdout) == "", result
     if code != DONE:
         assert text.startswith("comanda: ") and text.endswith("\n"), text
+        assert not re.match(r"comanda: [\w.\[\]-]+: (must|is|are|cannot|has|needs|comes|names) ", text), f"no sentence: {text}"
     for word in words:
         assert word in text, (word, text)
     return text
@@ -364,6 +365,22 @@ def test_the_demo_restaurant_comes_in_and_a_second_time_changes_nothing(own):
     assert dump(own) == before
 
 
+def test_the_demo_orders_are_of_the_menu_and_made_at_its_stations(resting):
+    said(run("import", "demo", "--data", resting.data), DONE)
+    resting.start()
+    with contextlib.closing(resting.client(resting.make_key()["key"])) as api:
+        prices = {variant["id"]: variant["price"] for category in api.get("/v1/menu").data["categories"]
+                  for product in category["products"] for variant in product["variants"]}
+        orders = api.get("/v1/orders?per_page=100").data
+        lines = [line for order in orders for line in order["combos"]]
+        assert len(orders) == 2 and len(lines) == 3
+        for line in lines:
+            assert line["variant_price"] == prices[line["variant_id"]] * line["quantity"], line
+        stations = {row["id"]: row["open_lines"] for row in api.get("/v1/kitchen/stations").data}
+        assert all(line["station_id"] in stations for ticket in api.get("/v1/kitchen/tickets").data for line in ticket["lines"])
+        assert sum(stations.values()) == len(lines)
+
+
 def dump(box):
     """Every row of the restaurant, without those that a running server writes by itself as time passes."""
     found = box.all_rows(without={"mark", "event_mark", "owner"})
@@ -584,6 +601,20 @@ def test_a_key_that_cannot_be_made_is_refused_with_what_would_be_accepted(either
 @pytest.mark.parametrize("id, says", [(str(uuid.UUID(int=1)), "no API key"), ("nonsense", "UUID")])
 def test_revoking_what_is_not_there_is_refused(either, id, says):
     said(keys(either, "revoke", id, check=False), REFUSED, says)
+
+
+@pytest.mark.parametrize("words, says", [
+    (["pair", "accept", "123456", "--as", "kitchen", "--name", "x"], "comanda: number is shown by no device that asks now"),
+    (["pair", "accept", "12", "--as", "kitchen", "--name", "x"], "comanda: number must be the six digits that the device shows"),
+    (["pair", "--as", "kitchen", "--name", ""], "comanda: name must not be empty"),
+    (["keys", "create", "--name", "x", "--scopes", "orders:read,x"], "comanda: scopes[1] must be one of"),
+    (["keys", "revoke", "x"], "comanda: id must be a UUID"),
+    (["config", "set", "workers", "3"], "comanda: workers must be a whole number from 8 to 2048 (comanda.conf, line 1)"),
+    (["config", "set", "colour", "3"], "comanda: colour is not a setting"),
+])
+def test_a_refusal_reads_as_a_sentence(either, words, says):
+    result = either.command(*words, "--data", str(either.data), check=False)
+    assert said(result, REFUSED).startswith(says), result
 
 
 def test_more_keys_than_a_page_are_all_listed(resting):

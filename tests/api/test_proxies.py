@@ -150,4 +150,4 @@ def test_networks_that_are_none_are_refused(tmp_path, value):
 @pytest.mark.parametrize("value", ["-1", "91", "half"])
 def test_a_share_of_long_polls_that_is_none_is_refused(tmp_path, value):
     done = Box(tmp_path).command("config", "--data", str(tmp_path), "--long-polls-percent", value, check=False)
-    assert done.returncode == 1 and "long_polls_percent: must be a whole number from 0 to 90" in done.stderr, done
+    assert done.returncode == 1 and "long_polls_percent must be a whole number from 0 to 90" in done.stderr, done

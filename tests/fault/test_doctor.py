@@ -276,7 +276,7 @@ def test_files_of_root_among_those_of_the_service(box):
     give_to(12345, box.data)
     os.chown(box.data / "live.db", 0, 0)
     report = doctor(box)
-    report.assert_has("files", BROKEN, rf"1 files do not belong .* {re.escape(str(box.data))}/live\.db")
+    report.assert_has("files", BROKEN, rf"1 file does not belong .* {re.escape(str(box.data))}/live\.db")
     command = report.of("files", BROKEN)[0]["command"]
     subprocess.run(command, shell=True, check=True)  # as it stands
     assert not doctor(box).of("files", BROKEN)

@@ -3,6 +3,8 @@ about it, and it ends with the display's return (contract section 20). Not where
 
 import contextlib
 import datetime
+import json
+import re
 
 import pytest
 
@@ -106,6 +108,32 @@ def test_a_station_that_nobody_watches_any_more_is_told_within_forty_seconds_and
         assert not any(row["unwatched_since"] for row in rows().values())
         assert "stations" not in kitchen()["state"], kitchen()
         assert of_box(box)[UNWATCHED] == 0
+
+
+def test_doctor_is_well_while_nothing_is_to_be_done_yet_and_says_what_is_so(box):
+    key = box.make_key(scopes="all,admin:read,admin:write")["key"]
+
+    def kitchen():
+        result = box.command("doctor", "--data", str(box.data), "--json", check=False)
+        return next(one for one in json.loads(result.stdout)["findings"] if one["check"] == "kitchen")
+
+    def readiness():
+        with contextlib.closing(box.client()) as nobody:
+            return nobody.get("/readyz").json["checks"]["kitchen"]["state"]
+
+    assert kitchen()["what"] == "No display of the kitchen is used."
+    with contextlib.closing(box.client(key)) as api:
+        station = order_for_each(api, ["horno"])["horno"]
+        with Screen(box, key, "horno", station):
+            wait_until(lambda: of_box(box)['comanda_kitchen_displays{database="live"}'] == 1, readiness)
+            assert readiness() == "1 display is present" and kitchen()["what"] == "The kitchen: 1 display is present."
+        wait_until(lambda: of_box(box)[UNWATCHED] == 1, readiness, PROMISED_S + PATIENCE_S)
+        wait_until(lambda: readiness().startswith("0 displays are present; 1 station has dishes"), readiness)
+        found = kitchen()
+        assert found["state"] == "well", found
+        assert re.match(r"1 station of the kitchen has dishes to make that no display shows(, since less than a minute; the other "
+                        r"displays say so\. Nothing is to be done here before it is an hour|; the restaurant is closed)\.$",
+                        found["what"]), found
 
 
 def test_where_no_display_was_ever_used_nothing_is_told(box):

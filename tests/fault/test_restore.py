@@ -111,7 +111,7 @@ def test_a_restore_brings_the_data_back_and_sets_the_present_ones_aside(place):
 
     done = place.restore("--yes")
 
-    assert re.search(r"restored: the data are from 20\d\d-\d\d-\d\d \d\d:\d\d UTC: 1 orders, the last one PE-\d+ of", done.stdout), done
+    assert re.search(r"restored: the data are from 20\d\d-\d\d-\d\d \d\d:\d\d UTC: 1 order, the last one PE-\d+ of", done.stdout), done
     assert f"start the server: comanda serve --data {place.data}" in done.stdout
     aside = place.set_aside()
     assert len(aside) == 1 and f"the former data directory is {aside[0]}" in done.stdout
@@ -701,7 +701,7 @@ def test_a_drill_compares_the_backup_with_the_data_of_a_running_server(stopped, 
     done = drill(place)
     assert re.search(r"^20\d\d-\d\d +1 +1000 +1000 +same$", done.stdout, re.M), done.stdout
     assert re.search(r"^products +\d+ +same$", done.stdout, re.M) and re.search(r"^keys +1 +same$", done.stdout, re.M), done.stdout
-    assert "1 orders were placed since" in done.stdout
+    assert "1 order was placed since" in done.stdout
     assert content(place.backup) == backup
     place.order("still serving")
     assert place.box.stop() == 0

@@ -41,7 +41,7 @@ PLANTED = {
         f"comanda config unset listen; systemctl restart {UNIT}"),
     "the directory belongs to root": (f"chown root: {DATA}", "files", "belongs to root", ""),
     "the directory belongs to somebody": (f"chown -R 4711:4711 {DATA}", "files", "belongs to user 4711", ""),
-    "a database belongs to root": (f"chown root: {DATA}/live.db", "files", "do not belong to the owner", ""),
+    "a database belongs to root": (f"chown root: {DATA}/live.db", "files", "belong to the owner", ""),
     "credentials belong to root": (f"install -d -m 700 {DATA}/credentials", "files", "such as /var/lib/comanda/credentials", ""),
     "a database is read-only": (f"chmod 400 {DATA}/live.db", "files", "keeps the server from using", ""),
     "the directory has no mode": (f"chmod 000 {DATA}", "files", "The mode of /var/lib/comanda", ""),

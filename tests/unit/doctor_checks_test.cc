@@ -400,7 +400,8 @@ TEST_F(DoctorChecks, ADirectoryOfRootIsBrokenWhereTheServiceIsAnother) {
 
 TEST_F(DoctorChecks, AModeThatKeepsTheServerOutIsBroken) {
   Put("/data/live.db", "x", 0400);
-  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "such as " + data_ + "/live.db"));
+  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken,
+                  "1 file has a mode that keeps the server from using it: " + data_ + "/live.db"));
   EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "chmod -R u+rwX " + data_));
   ASSERT_EQ(::chmod((data_ + "/live.db").c_str(), 0600), 0);
   EXPECT_TRUE(IsWell(CheckFiles(box_)));
@@ -430,7 +431,9 @@ TEST_F(DoctorChecks, CredentialsOfRootAreBroken) {
   EXPECT_TRUE(IsWell(CheckFiles(box_)));
   MakeDirectories(data_ + "/credentials", 0700);
   ASSERT_EQ(::chown((data_ + "/credentials").c_str(), 0, 0), 0);
-  EXPECT_TRUE(Has(CheckFiles(box_), State::kBroken, "such as " + data_ + "/credentials"));
+  EXPECT_TRUE(
+      Has(CheckFiles(box_), State::kBroken,
+          "1 file does not belong to the owner of " + data_ + ": " + data_ + "/credentials"));
 }
 
 TEST_F(DoctorChecks, ADirectoryOfAnotherUserThanTheServicesIsBroken) {
@@ -905,17 +908,24 @@ TEST_F(DoctorChecks, TellsReceiversThatFail) {
   EXPECT_TRUE(IsWell(CheckWebhooks(box_)));
   Run("comanda_webhooks_failing{database=\"live\"} 2\ncomanda_webhooks_suspended 1\n");
   EXPECT_TRUE(
-      Has(CheckWebhooks(box_), State::kWarning, "2 receivers of webhooks fail, 1 are suspended"));
+      Has(CheckWebhooks(box_), State::kWarning, "2 receivers of webhooks fail, 1 is suspended"));
 }
 
 TEST_F(DoctorChecks, TellsWhatTheKitchenDoesNotSee) {
-  Run("comanda_kitchen_unwatched_seconds{database=\"live\"} 3599\n"
-      "comanda_kitchen_displays_muted{database=\"live\"} 0\n");
-  EXPECT_TRUE(IsWell(CheckKitchen(box_)));
-  Run("comanda_kitchen_unwatched_seconds{database=\"live\"} 3600\n"
-      "comanda_kitchen_displays_muted{database=\"live\"} 2\n");
-  EXPECT_TRUE(Has(CheckKitchen(box_), State::kWarning, "no display shows it"));
-  EXPECT_TRUE(Has(CheckKitchen(box_), State::kWarning, "muted: 2"));
+  const auto kitchen = [&](int stations, int seconds, int muted) {
+    Run("comanda_kitchen_stations_unwatched{database=\"live\"} " + std::to_string(stations) +
+        "\ncomanda_kitchen_unwatched_seconds{database=\"live\"} " + std::to_string(seconds) +
+        "\ncomanda_kitchen_displays_muted{database=\"live\"} " + std::to_string(muted) + "\n");
+    return CheckKitchen(box_);
+  };
+  EXPECT_TRUE(IsWell(kitchen(0, 0, 0)));
+  EXPECT_TRUE(Has(kitchen(1, 0, 0), State::kWell, "no display shows; the restaurant is closed"));
+  EXPECT_TRUE(Has(kitchen(1, 59, 0), State::kWell, "no display shows, since less than a minute"));
+  EXPECT_TRUE(Has(kitchen(1, 3599, 0), State::kWell, "1 station of the kitchen has dishes"));
+  EXPECT_TRUE(Has(kitchen(2, 3599, 0), State::kWell, "no display shows, since 59 minutes; the"));
+  EXPECT_TRUE(Has(kitchen(2, 3600, 2), State::kWarning, "2 stations of the kitchen have dishes"));
+  EXPECT_TRUE(Has(kitchen(2, 3600, 2), State::kWarning, "2 displays of the kitchen are muted"));
+  EXPECT_TRUE(Has(kitchen(0, 0, 1), State::kWarning, "1 display of the kitchen is muted"));
 }
 
 TEST_F(DoctorChecks, TellsWhatOfTheCloudWaitsForAPerson) {

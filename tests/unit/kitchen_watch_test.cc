@@ -165,13 +165,24 @@ TEST_F(KitchenWatch, APollWithoutANameCountsForNobody) {
   EXPECT_EQ(Alarms(), 0u);
 }
 
-TEST_F(KitchenWatch, AMutedDisplayIsReportedWhileItIsPresent) {
-  Poll("a", "&sound=muted");
+TEST_F(KitchenWatch, AMutedDisplayIsReportedAfterAGraceAndWhileItIsPresent) {
+  const auto stay_muted = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      Poll("a", "&sound=muted");
+      api_.database.clock.Advance(1'000);
+    }
+  };
+  stay_muted(19);
+  EXPECT_EQ(Alarms(), 0u) << "somebody may still touch it";
+  stay_muted(1);
   ASSERT_EQ(Alarms(), 1u);
   EXPECT_EQ(watch_.AlertsOf(kCompany)->alerts.front().kind, Alert::Kind::kDisplayMuted);
   Poll("a", "&sound=on");
   EXPECT_EQ(Alarms(), 0u);
-  Poll("a", "&sound=muted");
+  stay_muted(19);
+  EXPECT_EQ(Alarms(), 0u) << "it begins anew";
+  stay_muted(1);
+  EXPECT_EQ(Alarms(), 1u);
   api_.database.clock.Advance(Presence::kPresentMs + 1);
   EXPECT_EQ(Alarms(), 0u);
 }

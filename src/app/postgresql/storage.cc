@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "app/served.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/problem.h"
@@ -101,7 +102,7 @@ void Copies::AddReadiness(db::Database& live, std::vector<http::Readiness>& chec
   const db::OwnerNote owner = live.owner();
   found->state += ", " + owner.server + ", term " + std::to_string(owner.term);
   if (!owner.standbys) return;
-  found->state += ", " + std::to_string(owner.standbys->all) + " standbys, " +
+  found->state += ", " + Counted(owner.standbys->all, "standby, ", "standbys, ") +
                   std::to_string(owner.standbys->in_sync) + " in sync";
   if (owner.standbys->all > 0) {
     found->state += ", " + std::to_string(owner.standbys->lag_ms) + " ms behind";

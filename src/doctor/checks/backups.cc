@@ -7,8 +7,10 @@
 #include "backups/catalog.h"
 #include "backups/place.h"
 #include "backups/results.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/problem.h"
+#include "base/problem_text.h"
 #include "doctor/checks.h"
 #include "doctor/checks/disk.h"
 #include "doctor/checks/named_files.h"
@@ -132,8 +134,9 @@ Finding CheckAge(const Box& box, const std::string& target, const backups::Resul
   const std::string text = std::to_string(all.size()) + " backups in " + target +
                            "; the newest is of " + Minute(newest.made_at);
   if (box.now - newest.made_at > kAgeMaxMs) {
-    return Warning(text + ", " + std::to_string((box.now - newest.made_at) / kDayMs) + " days ago.",
-                   kWhyOld, kCommand);
+    return Warning(
+        text + ", " + Counted((box.now - newest.made_at) / kDayMs, "day ago.", "days ago."),
+        kWhyOld, kCommand);
   }
   return Well(text + ".");
 }
@@ -151,7 +154,7 @@ std::optional<Finding> CheckCopies(const std::string& target, const backups::Res
     } catch (const Fault& fault) {
       why = fault.cause;
     } catch (const Refusal& refusal) {
-      why = refusal.detail;
+      why = InWords(refusal);
     }
     if (why.empty() || count++ > 0) continue;
     path = one.path;
@@ -159,7 +162,8 @@ std::optional<Finding> CheckCopies(const std::string& target, const backups::Res
   }
   if (count == 0) return std::nullopt;
   return Warning(std::to_string(count) + " of the backups in " + target +
-                     " are damaged or incomplete, such as " + path + ": " + first + ".",
+                     (count == 1 ? " is" : " are") + " damaged or incomplete, such as " + path +
+                     ": " + first + ".",
                  "They cannot be restored as they are, and do not count as kept ones.",
                  "comanda verify '" + path + "'     # what is lost\nmv '" + path + "' '" + path +
                      ".damaged'     # nothing is deleted\ncomanda backup --data " + data);

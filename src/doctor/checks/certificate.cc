@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/problem.h"
+#include "base/problem_text.h"
 #include "doctor/checks.h"
 #include "doctor/checks/unit.h"
 #include "ops/certificates.h"
@@ -38,7 +39,7 @@ Findings CheckCertificate(const Box& box) {
   try {
     report = ops::InspectCertificate(box.options, ops::MachineNames(box.options), times);
   } catch (const Refusal& refusal) {
-    return {Broken("The certificate cannot be used: " + refusal.detail + ".", kWhy,
+    return {Broken("The certificate cannot be used: " + InWords(refusal) + ".", kWhy,
                    "comanda config --data " + box.options.data_directory)};
   } catch (const Fault& fault) {
     return {Broken("The certificate cannot be used: " + fault.cause + ".", kWhy,

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "backups/place.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "doctor/checks.h"
@@ -80,9 +81,9 @@ struct Group {
   void Add(const std::string& path) {
     if (count++ == 0) first = path;
   }
-  // "3 files do not …, such as PATH."
-  std::string Text(const std::string& fault) const {
-    return std::to_string(count) + " files " + fault + ", such as " + first + ".";
+  // "3 files do not …, such as PATH." and "1 file does not …: PATH."
+  std::string Text(std::string_view one, std::string_view several) const {
+    return Counted(count, one, several) + (count == 1 ? ": " : ", such as ") + first + ".";
   }
 };
 
@@ -156,14 +157,17 @@ Findings CheckOwners(const Box& box, const struct stat& found) {
                               "The server cannot write there.",
                               "chown -R " + user + ": " + directory));
   } else if (wrong.strange.count > 0) {
-    findings.push_back(Broken(wrong.strange.Text("do not belong to the owner of " + directory),
-                              "The server cannot start, or cannot use them.",
-                              "chown -R --reference=" + directory + " " + directory));
+    findings.push_back(
+        Broken(wrong.strange.Text("file does not belong to the owner of " + directory,
+                                  "files do not belong to the owner of " + directory),
+               "The server cannot start, or cannot use them.",
+               "chown -R --reference=" + directory + " " + directory));
   }
   if ((found.st_mode & 0700) != 0700 || wrong.closed.count > 0) {
     findings.push_back(Broken(
         wrong.closed.count > 0
-            ? wrong.closed.Text("have a mode that keeps the server from using them")
+            ? wrong.closed.Text("file has a mode that keeps the server from using it",
+                                "files have a mode that keeps the server from using them")
             : "The mode of " + directory + " keeps the server from using it.",
         "The server cannot start, or no order can be written.", "chmod -R u+rwX " + directory));
   }
@@ -172,9 +176,11 @@ Findings CheckOwners(const Box& box, const struct stat& found) {
                                "It holds the keys of the certificates.", "chmod 700 " + directory));
   }
   if (wrong.open.count > 0) {
-    findings.push_back(Warning(wrong.open.Text("have a mode by which other users may read them"),
-                               "A copy of the directory shows orders and keys to everybody.",
-                               "chmod -R go= " + directory));
+    findings.push_back(
+        Warning(wrong.open.Text("file has a mode by which other users may read it",
+                                "files have a mode by which other users may read them"),
+                "A copy of the directory shows orders and keys to everybody.",
+                "chmod -R go= " + directory));
   }
   return findings;
 }

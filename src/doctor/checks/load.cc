@@ -1,4 +1,5 @@
 #include "doctor/checks.h"
+#include "base/counted.h"
 
 namespace comanda::doctor {
 namespace {
@@ -21,7 +22,7 @@ Findings CheckLoad(const Box& box) {
   const double seconds = Metric(box, "comanda_db_commit_seconds_sum").value_or(0);
   Findings findings;
   if (*queue > kQueueMax) {
-    findings.push_back(Warning(Count(*queue) + " writes wait for the database.",
+    findings.push_back(Warning(Count(*queue) + " writes wait for the database.",  // above 200
                                "Tills wait as long. The disk is slow, or an import is under way.",
                                "iostat -x 1 5\ndmesg --level=err | tail"));
   }
@@ -39,9 +40,11 @@ Findings CheckLoad(const Box& box) {
                                    std::to_string(PortOf(box.options.listen)) + " )'"));
   }
   if (findings.empty()) {
-    findings.push_back(Well(Count(connections) + " connections, " + Count(*queue) +
-                            " waiting writes, " + Count(refused) +
-                            " connections refused since the start."));
+    findings.push_back(
+        Well(Counted(static_cast<int64_t>(connections), "connection, ", "connections, ") +
+             Counted(static_cast<int64_t>(*queue), "waiting write, ", "waiting writes, ") +
+             Counted(static_cast<int64_t>(refused), "connection", "connections") +
+             " refused since the start."));
   }
   return findings;
 }

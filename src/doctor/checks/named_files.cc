@@ -13,6 +13,7 @@
 #include "backups/sealed.h"
 #include "base/file.h"
 #include "base/problem.h"
+#include "base/problem_text.h"
 #include "crypto/authorities.h"
 #include "doctor/bounded.h"
 #include "doctor/checks/unit.h"
@@ -77,7 +78,7 @@ std::string WhyUseless(const NamedFile& file, const std::string& path) {
     }
     return "";
   } catch (const Refusal& refusal) {
-    return refusal.detail;
+    return InWords(refusal);
   } catch (const Fault& fault) {
     return fault.cause;
   }

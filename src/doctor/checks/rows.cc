@@ -1,4 +1,5 @@
 #include "doctor/checks.h"
+#include "base/counted.h"
 #include "doctor/checks/unit.h"
 
 namespace comanda::doctor {
@@ -9,8 +10,8 @@ constexpr int64_t kHourMs = 3'600'000;
 std::string Ago(int64_t ms) {
   const int64_t hours = ms / kHourMs;
   if (hours < 1) return "less than an hour ago";
-  return hours < 48 ? std::to_string(hours) + " hours ago"
-                    : std::to_string(hours / 24) + " days ago";
+  return hours < 48 ? Counted(hours, "hour ago", "hours ago")
+                    : Counted(hours / 24, "day ago", "days ago");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <sys/statvfs.h>
 
+#include "base/counted.h"
 #include "doctor/checks.h"
 
 namespace comanda::doctor {
@@ -39,10 +40,11 @@ Findings CheckSpace(const Box& box) {
   }
   // File systems that make inodes as needed report none.
   if (found.f_files > 0 && found.f_favail < kFilesMin) {
-    findings.push_back(Broken("The file system of " + directory + " can hold only " +
-                                  std::to_string(found.f_favail) + " more files.",
-                              "Then nothing can be written, although there is space.",
-                              "du --inodes -x / | sort -n | tail -20"));
+    findings.push_back(
+        Broken("The file system of " + directory + " can hold only " +
+                   Counted(static_cast<int64_t>(found.f_favail), "more file.", "more files."),
+               "Then nothing can be written, although there is space.",
+               "du --inodes -x / | sort -n | tail -20"));
   }
   return findings;
 }

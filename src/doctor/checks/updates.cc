@@ -1,4 +1,5 @@
 #include "doctor/checks.h"
+#include "base/counted.h"
 
 namespace comanda::doctor {
 namespace {
@@ -37,7 +38,7 @@ Findings CheckUpdates(const Box& box) {
   const Source source = SourceOf(box.machine);
   const int64_t age_ms = box.now - box.built;
   std::string what = "This program was built on " + FormatInstant(box.built).substr(0, 10);
-  if (age_ms >= 0) what += ", " + std::to_string(age_ms / kDayMs) + " days ago";
+  if (age_ms >= 0) what += ", " + Counted(age_ms / kDayMs, "day ago", "days ago");
   what += ". " + source.sentence;
   // A box that reaches no time server is offline, or does not know the date: it is not asked for
   // what it cannot do, for an age that may be wrong.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/problem.h"
 #include "base/text.h"
 #include "doctor/checks.h"
@@ -78,9 +79,9 @@ Finding ReadSmart(const std::string& name, const json::Value& root) {
                          Attribute(root, kPending).value_or(0) +
                          Attribute(root, kUncorrectable).value_or(0);
   if (errors > 0) {
-    return Broken(
-        "The disk " + name + " has " + std::to_string(errors) + " places that cannot be read.",
-        kWhy, command);
+    return Broken("The disk " + name + " has " +
+                      Counted(errors, "place that cannot be read.", "places that cannot be read."),
+                  kWhy, command);
   }
   const auto used = NumberIn(nvme, "percentage_used");
   const std::string text = "The disk " + name +
@@ -129,7 +130,7 @@ Findings CheckWear(const Box& box) {
     const auto errors = box.machine.Number("/sys/fs/ext4/" + system + "/errors_count");
     if (!errors || *errors <= 0) continue;
     findings.push_back(
-        Broken("The file system on " + system + " has met " + std::to_string(*errors) + " errors.",
+        Broken("The file system on " + system + " has met " + Counted(*errors, "error.", "errors."),
                "Files may be damaged. The disk may be failing.",
                "dmesg --level=err | tail\ntune2fs -l /dev/" + system +
                    "\n# then start once with fsck.mode=force on the kernel's line"));

@@ -1,4 +1,5 @@
 #include "doctor/checks.h"
+#include "base/counted.h"
 
 namespace comanda::doctor {
 
@@ -6,13 +7,14 @@ Findings CheckWebhooks(const Box& box) {
   const auto failing = Metric(box, "comanda_webhooks_failing");
   const auto suspended = Metric(box, "comanda_webhooks_suspended");
   if (!failing || !suspended) return {Well("Not asked: no server answers.")};
-  const auto count = [](double value) { return std::to_string(static_cast<int64_t>(value)); };
   if (*failing + *suspended > 0) {
-    return {Warning(
-        count(*failing) + " receivers of webhooks fail, " + count(*suspended) + " are suspended.",
-        "Their events wait for 7 days and are lost then.",
-        "comanda webhooks list --data " + box.options.data_directory +
-            "     # then: comanda webhooks test ID")};
+    return {
+        Warning(Counted(static_cast<int64_t>(*failing), "receiver of webhooks fails, ",
+                        "receivers of webhooks fail, ") +
+                    Counted(static_cast<int64_t>(*suspended), "is suspended.", "are suspended."),
+                "Their events wait for 7 days and are lost then.",
+                "comanda webhooks list --data " + box.options.data_directory +
+                    "     # then: comanda webhooks test ID")};
   }
   return {Well("No receiver of webhooks fails.")};
 }
