@@ -110,14 +110,29 @@ void Context::RequireMatch(int64_t version) const {
 bool Context::HasMatch(std::string_view etag) const { return NamesTag(exchange_.request, etag); }
 
 bool Context::AwaitChange(const std::function<bool()>& changed, int seconds_max) {
+  return AwaitNews(
+      changed, [] { return true; }, seconds_max);
+}
+
+bool Context::AwaitNews(const std::function<bool()>& changed, const std::function<bool()>& is_news,
+                        int seconds_max) {
+  using std::chrono::steady_clock;
   std::optional<int> seconds = ReadWait(exchange_.request.Joined("Prefer"));
   if (!seconds) return false;
   seconds = std::min(*seconds, seconds_max);
-  if (caller_.permit()) caller_.permit()->Suspend();
-  const bool waited = site_.long_polls.Wait(
-      std::chrono::seconds(*seconds), [&] { return changed() || caller_.KeyHasChanged(site_); });
-  if (caller_.permit()) caller_.permit()->Resume();
-  if (!waited) return false;
+  const auto end = steady_clock::now() + std::chrono::seconds(*seconds);
+  bool has_waited = false;
+  bool is_over = false;
+  while (!is_over) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - steady_clock::now());
+    if (caller_.permit()) caller_.permit()->Suspend();
+    const bool waited =
+        site_.long_polls.Wait(left, [&] { return changed() || caller_.KeyHasChanged(site_); });
+    if (caller_.permit()) caller_.permit()->Resume();
+    has_waited = has_waited || waited;
+    is_over = !waited || !changed() || is_news() || steady_clock::now() >= end;
+  }
+  if (!has_waited) return false;
   caller_.Renew(site_, exchange_.request, *asked_.route);
   exchange_.response.headers.emplace_back("Preference-Applied", "wait=" + std::to_string(*seconds));
   return true;

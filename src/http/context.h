@@ -142,6 +142,11 @@ class Context {
   // expired or has lost the scope. principal() has the scopes that the key has now.
   // `seconds_max`: a longer wait than that is shortened, and Preference-Applied says so.
   bool AwaitChange(const std::function<bool()>& changed, int seconds_max = kWaitSecondsMax);
+  // The same where changed() may be true for what is nothing to this client: is_news() then
+  // decides, and may read the database; where it returns false the wait goes on, for the rest of
+  // its time, and changed() must be false again.
+  bool AwaitNews(const std::function<bool()>& changed, const std::function<bool()>& is_news,
+                 int seconds_max);
 
   // The answer to this GET, from the cache of answers: make() is called once for all requests that
   // ask the same under the same tag. Its compressed form is cached as well.

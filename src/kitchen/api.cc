@@ -151,9 +151,12 @@ struct Seen {
   db::ChangeCounters::Values values;
   int64_t alerts = 0;
 
-  int64_t Changes() const {
-    return values.changes[static_cast<size_t>(events::Counter::kOrders)] +
-           values.changes[static_cast<size_t>(events::Counter::kKitchen)];
+  int64_t Orders() const { return values.changes[static_cast<size_t>(events::Counter::kOrders)]; }
+  // Marks, stations and settings: a page reads the last two again.
+  int64_t Kitchen() const { return values.changes[static_cast<size_t>(events::Counter::kKitchen)]; }
+  bool operator==(const Seen& other) const {
+    return values.epoch == other.values.epoch && Orders() == other.Orders() &&
+           Kitchen() == other.Kitchen() && alerts == other.alerts;
   }
 };
 
@@ -163,7 +166,7 @@ Seen SeenNow(http::Context& ctx) {
 }
 
 // Made once for all displays that a commit wakes. Time changes states too: an answer is used for
-// some seconds.
+// some seconds. One without tickets is never compressed here: its caller looks into it.
 http::Response Changes(http::Context& ctx, std::string_view after, int64_t per_page,
                        const Seen& seen) {
   constexpr int64_t kUsedMs = 10'000;
@@ -175,18 +178,21 @@ http::Response Changes(http::Context& ctx, std::string_view after, int64_t per_p
   }
   const UtcMs now = ctx.site().clock.Now();
   std::string key = "kitchen changes " + ctx.principal().company_uuid;
-  for (const int64_t part : {per_page, seen.values.epoch, seen.Changes(), seen.values.events,
-                             alerts->revision, now / kUsedMs}) {
+  for (const int64_t part : {per_page, seen.values.epoch, seen.Orders(), seen.Kitchen(),
+                             seen.values.events, alerts->revision, now / kUsedMs}) {
     key += ' ' + std::to_string(part);
   }
-  return ctx.SharedUnder(key + ' ' + std::string(after), [&] {
+  key += ' ' + std::string(after);
+  const auto make = [&] {
     http::Response response;
     response.body = ctx.Read([&](db::Snapshot& snapshot) {
       return ReadChanges(snapshot, ctx.company(),
                          {.after = after, .per_page = per_page, .now = now}, *alerts);
     });
     return response;
-  });
+  };
+  http::Response plain = ctx.site().answers.Get(key, make);
+  return IsWithoutTickets(plain.Body()) ? plain : ctx.SharedUnder(key, make);
 }
 
 // A display asks again when it has drawn what it got: a shorter wait tells sooner that it does not.
@@ -207,20 +213,19 @@ http::Response GetChanges(http::Context& ctx) {
   const bool has_alerts = poll && poll->alerts_seen() != seen.alerts;
   bool is_quiet = false;
   if (IsWithoutTickets(response.Body()) && !has_alerts) {
-    const Seen before = seen;
-    const auto is_changed = [&] {
-      const Seen now = SeenNow(ctx);
-      return now.values.epoch != before.values.epoch || now.Changes() != before.Changes() ||
-             now.alerts != before.alerts;
+    // An order without lines changes no ticket: of the page without tickets only the cursor is
+    // kept.
+    const auto is_news = [&] {
+      const Seen before = std::exchange(seen, SeenNow(ctx));
+      response = Changes(ctx, std::string(NextOfEmpty(response.Body())), per_page, seen);
+      return before.Kitchen() != seen.Kitchen() || before.alerts != seen.alerts ||
+             before.values.epoch != seen.values.epoch || !IsWithoutTickets(response.Body());
     };
+    bool has_news = false;
     const bool waited =
-        ctx.AwaitChange(is_changed, poll ? kDisplayWaitMaxS : http::kWaitSecondsMax);
-    if (is_changed()) {
-      seen = SeenNow(ctx);
-      response = Changes(ctx, after, per_page, seen);
-    } else {
-      is_quiet = waited;
-    }
+        ctx.AwaitNews([&] { return SeenNow(ctx) != seen; }, [&] { return has_news = is_news(); },
+                      poll ? kDisplayWaitMaxS : http::kWaitSecondsMax);
+    is_quiet = waited && !has_news;
   }
   response.costs_nothing = is_quiet;
   if (poll) poll->NoteAlerts(seen.alerts);

@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kEventsPerRead = 2'000;
 // A page ends with the ticket that passes it.
 constexpr size_t kBytesMax = 8 * 1024 * 1024;
-constexpr std::string_view kEmptyHead = R"({"data":[],)";
+constexpr std::string_view kEmptyHead = R"({"data":[],"next":")";
 constexpr std::array<std::string_view, 2> kKinds = {"station_unwatched", "display_muted"};
 
 void WriteAlerts(json::Writer& out, const Alerts& alerts) {
@@ -74,5 +74,10 @@ std::string NoChanges(std::string_view next, const Alerts& alerts) {
 }
 
 bool IsWithoutTickets(std::string_view body) { return body.starts_with(kEmptyHead); }
+
+std::string_view NextOfEmpty(std::string_view body) {
+  body.remove_prefix(kEmptyHead.size());
+  return body.substr(0, body.find('"'));
+}
 
 }  // namespace comanda::kitchen

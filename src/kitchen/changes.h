@@ -26,5 +26,7 @@ std::string ReadChanges(db::Session& session, db::CompanyId company, const Follo
 // The body of an answer without tickets.
 std::string NoChanges(std::string_view next, const Alerts& alerts);
 bool IsWithoutTickets(std::string_view body);
+// The cursor in the body of an answer without tickets.
+std::string_view NextOfEmpty(std::string_view body);
 
 }  // namespace comanda::kitchen

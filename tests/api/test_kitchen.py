@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import json
+import random
 import threading
 import time
 
@@ -44,11 +45,7 @@ def line_id(order, line):
 
 def tickets(api, query=""):
     """All pages of the list: other tests leave tickets on the same box."""
-    rows, total = [], 1
-    while len(rows) < total:
-        answer = api.get(f"{TICKETS}?per_page=100&page={len(rows) // 100 + 1}{query}")
-        rows, total = rows + accepted(answer), answer.json["pagination"]["total"]
-    return rows
+    return api.all(f"{TICKETS}?{query.lstrip('&')}")
 
 
 def ticket(api, order):
@@ -542,6 +539,71 @@ def test_a_poll_waits_for_a_mark(box, api, screen):
     assert [row["order_id"] for row in answers[0].json["data"]] == [order["id"]]
 
 
+@contextlib.contextmanager
+def waiting_display(box, screen, name, after):
+    """A display that waits meanwhile; afterwards its answers are in the list."""
+    answers = []
+    with contextlib.closing(box.client(screen.key)) as waiter:
+        thread = threading.Thread(target=lambda: answers.append(waiter.send(
+            "GET", f"{CHANGES}?after={after}&display={name}", headers={"Prefer": "wait=8"})))
+        thread.start()
+        wait_until(lambda: any(d["display"] == name for d in screen.get("/v1/kitchen/stations").data[0]["displays"]), lambda: name)
+        yield answers
+        thread.join()
+    assert answers[0].status == 200 and answers[0].headers["preference-applied"] == "wait=8", answers[0].headers
+
+
+def test_what_is_nothing_for_a_kitchen_does_not_end_a_wait(box, api, screen):
+    """An order without lines. The answer at the end has the cursor behind it, and the next one has the line alone."""
+    after = cursor(screen)
+    began = time.monotonic()
+    with waiting_display(box, screen, "empty", after) as answers:
+        orders = [api.place() for _ in range(3)]
+    assert answers[0].json["data"] == [] and time.monotonic() - began >= 7, "it must wait to the end"
+    assert answers[0].json["next"] == cursor(screen) != after
+    with waiting_display(box, screen, "empty2", answers[0].json["next"]) as answers:
+        empty = api.place()
+        order = api.add(orders[1], item(name="Ceviche"))
+        began = time.monotonic()
+    assert [row["order_id"] for row in answers[0].json["data"]] == [order["id"]] and time.monotonic() - began < 5
+    assert answers[0].json["next"] == cursor(screen)
+    order = api.add(empty, item(name="Lomo"))
+    assert [row["order_id"] for row in changes(screen, answers[0].json["next"])["data"]] == [order["id"]]
+
+
+def test_what_comes_while_nothing_is_told_is_told_once(box, api, screen):
+    """Orders with and without lines, at random, to displays that follow: each sees each line's order once for each of its events,
+    and nothing else."""
+    begin, wanted, seen, stop = cursor(screen), [], {name: [] for name in ("f1", "f2", "f3")}, threading.Event()
+
+    def follow(name):
+        with contextlib.closing(box.client(screen.key)) as client:
+            after = begin
+            while True:
+                was_last = stop.is_set()
+                got = accepted_json(client.get(f"{CHANGES}?after={after}&display={name}", Prefer="wait=1"))
+                seen[name] += [(row["order_id"], row["revision"]) for row in got["data"]]
+                assert got["next"] != after or not got["data"]
+                after = got["next"]
+                if was_last and not got["data"]:
+                    return
+
+    threads = [threading.Thread(target=follow, args=(name,)) for name in seen]
+    for thread in threads:
+        thread.start()
+    dice = random.Random(7)
+    for _ in range(60):
+        order = api.place()
+        if dice.random() < 0.4:
+            wanted.append(api.add(order, item(name="Ceviche"))["id"])
+        time.sleep(dice.choice([0, 0.01, 0.05]))
+    stop.set()
+    for thread in threads:
+        thread.join()
+    for name, rows in seen.items():
+        assert [order for order, _ in rows] == wanted, name
+
+
 def test_a_display_waits_a_shorter_time_than_it_asks_for(screen):
     after = cursor(screen)
     began = time.monotonic()
@@ -621,6 +683,22 @@ def test_a_muted_display_raises_an_alert_that_ends_a_waiting_poll(box, api, scre
             return told()
         alert = wait_until(muted, lambda: "no alert")[0]
         assert list(alert) == ["kind", "name", "since"]
+
+
+def test_a_screen_that_was_just_let_in_is_not_accused_before_somebody_can_touch_it(box, api, screen):
+    def muted():
+        changes(screen, cursor(screen), "&display=fresh&sound=muted")
+        shown = [d["sound"] for d in screen.get("/v1/kitchen/stations").data[0]["displays"] if d["display"] == "fresh"]
+        assert shown == ["muted"], "what it says of itself is shown at once"
+        return [alert for alert in changes(api, cursor(api))["alerts"] if alert["kind"] == "display_muted"]
+
+    wait_until(lambda: not [a for a in changes(api, cursor(api))["alerts"] if a["kind"] == "display_muted"], lambda: "others", 60)
+    began = time.monotonic()
+    alert = wait_until(muted, lambda: "no alert", 60)[0]
+    assert 15 < time.monotonic() - began < 40
+    age = time.time() - datetime.datetime.fromisoformat(alert["since"].replace("Z", "+00:00")).timestamp()
+    assert age >= 15, "it says since when the screen is mute"
+    changes(screen, cursor(screen), "&display=fresh&sound=on")
 
 
 def test_settings_are_merged_and_bounded(api):

@@ -179,6 +179,17 @@ class Client:
         return self.send("DELETE", path, headers=headers)
 
     # Common requests.
+    def all(self, path):
+        """The rows of a list, of all its pages."""
+        rows, page = [], 1
+        while True:
+            answer = self.get(f"{path}{'&' if '?' in path else '?'}per_page=100&page={page}")
+            assert answer.status == 200, (answer.status, answer.body)
+            rows += answer.data
+            if not answer.json["pagination"]["has_more"]:
+                return rows
+            page += 1
+
     def place(self, reference=None, **fields):
         """A new order; returns its record."""
         fields.setdefault("service_type", "ONSITE")
@@ -386,3 +397,12 @@ class Box:
         """[(type, {changes})] of one order, oldest first."""
         rows = self.rows("SELECT type, changes FROM event WHERE subject_id = ? ORDER BY seq", order_id)
         return [(kind, set(filter(None, changes.split(",")))) for kind, changes in rows]
+
+
+def serving_the_demo():
+    """A box of its own with the demo restaurant: `box = pytest.fixture(scope="module")(serving_the_demo)`."""
+    box = Box()
+    box.bring_in("demo")
+    box.start()
+    yield box
+    assert box.discard() == 0, "the server did not end cleanly"
