@@ -113,7 +113,8 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
              .standby_note = standby_note,
              .upgrading = ops::NotifyUpgrading,
              .more_checks = [this](std::vector<http::Readiness>& checks) { AddReadiness(checks); },
-             .authority_pem = [this] { return certificates_.authority_pem(); }}),
+             .authority_pem = [this] { return certificates_.authority_pem(); },
+             .listened = [this] { return listened_[static_cast<size_t>(Role::kRestaurant)]; }}),
       sandbox_([this](const Upgrading& upgrading) { return OpenSandbox(upgrading); },
                !options_.sandbox_listen.empty(), options_.errors_base, ops::NotifyUpgrading),
       clock_watch_(clock_, live_.environment().database(), live_.environment().marks()),
@@ -122,10 +123,11 @@ App::App(const config::Options& options, db::DirectoryLock lock, Listeners liste
       tls_(certificates_.pair()) {
   SetLogLevel();
   NoteFiles();
+  const Taken taken = TakeAll(listeners);  // before the first request, which may ask for them
   if (!space_.is_read_only()) OpenControl();
   copies_.LookAtLeftovers(space_.is_read_only());
   FollowAddresses();
-  OpenServers(std::move(listeners));
+  OpenServers(taken);
 }
 
 // Reported, but does not make the box unready: selling does not depend on the sandbox, and a wrong
@@ -146,12 +148,16 @@ void App::AddReadiness(std::vector<http::Readiness>& checks) {
   copies_.AddReadiness(live_.environment().database(), checks, clock_.RetentionNow());
 }
 
-void App::OpenServers(Listeners listeners) {
-  std::array<std::vector<Listener>, kRoles> taken;
+App::Taken App::TakeAll(Listeners& listeners) {
+  Taken taken;
   for (size_t role = 0; role < kRoles; ++role) {
     taken[role] = listeners.Take(static_cast<Role>(role));
     for (const Listener& listener : taken[role]) listened_[role].push_back(listener.address);
   }
+  return taken;
+}
+
+void App::OpenServers(const Taken& taken) {
   // The restaurant's last: once it answers, the others do.
   sandbox_https_ = Listen(Role::kSandbox, taken[static_cast<size_t>(Role::kSandbox)]);
   setup_ = Listen(Role::kSetup, taken[static_cast<size_t>(Role::kSetup)]);
@@ -160,10 +166,11 @@ void App::OpenServers(Listeners listeners) {
 
 std::unique_ptr<Instance> App::OpenSandbox(const Upgrading& upgrading) {
   auto sandbox = std::make_unique<Instance>(
-      process_,
-      InstanceSettings{.mode = auth::Mode::kTest, .upgrading = upgrading, .authority_pem = [this] {
-                         return certificates_.authority_pem();
-                       }});
+      process_, InstanceSettings{
+                    .mode = auth::Mode::kTest,
+                    .upgrading = upgrading,
+                    .authority_pem = [this] { return certificates_.authority_pem(); },
+                    .listened = [this] { return listened_[static_cast<size_t>(Role::kSandbox)]; }});
   if (!options_.sandbox_listen.empty()) SeedSandbox(sandbox->environment().database());
   return sandbox;
 }

@@ -68,7 +68,9 @@ class App {
 
  private:
   void AddReadiness(std::vector<http::Readiness>& checks);  // of the live instance; any thread
-  void OpenServers(Listeners listeners);
+  using Taken = std::array<std::vector<Listener>, kRoles>;
+  Taken TakeAll(Listeners& listeners);
+  void OpenServers(const Taken& taken);
   void Reload(const config::Options& options);
   void NoteFiles();
   void SetNames(std::shared_ptr<const ops::Names> names);

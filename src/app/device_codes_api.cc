@@ -8,6 +8,7 @@
 #include "app/pairing_uri.h"
 #include "base/qr_code.h"
 #include "http/context.h"
+#include "http/list.h"
 #include "json/writer.h"
 #include "keys/json.h"
 #include "keys/pairing.h"
@@ -37,7 +38,7 @@ http::Response Make(http::Context& ctx) {
   const keys::CodeDraft draft = keys::ReadDeviceCode(ctx.body(), ctx.unknown_fields());
   keys::RequireMayGrant(ctx.principal(), *draft.role);
   http::Site& site = ctx.site();
-  const std::string uri = PairingUri(site.options, site.mode, draft.role, std::nullopt);
+  const std::string uri = PairingUri(site, draft.role, std::nullopt);
   const keys::Secret secret = keys::MakeCodeSecret(site.clock.Now());
   return ctx.Write([&](db::Tx& tx, const db::Stamp& stamp) {
     const keys::Code code = keys::MakeCode(
@@ -49,8 +50,35 @@ http::Response Make(http::Context& ctx) {
   });
 }
 
+// What stands before the code, for `comanda pair`: of a server, how it is reached is known to
+// itself alone.
+http::Response GetUri(http::Context& ctx) {
+  constexpr std::array<std::string_view, 2> kParameters = {"role", "address"};
+  ctx.query().AllowOnly(kParameters);
+  std::optional<auth::Role> role;
+  if (const auto name = ctx.query().Find("role")) {
+    role = auth::FindRole(*name);
+    if (!role) throw http::MalformedFilter("role", "must be one of " + auth::RoleList() + ".");
+  }
+  const auto address = ctx.query().Find("address");
+  std::string body;
+  json::Writer(body)
+      .BeginObject()
+      .Key("uri")
+      .Text(PairingUri(ctx.site(), role,
+                       address ? std::optional<std::string>(*address) : std::nullopt))
+      .EndObject();
+  return http::Uncached(http::Data(body));
+}
+
+constexpr http::Route OfTheBox(http::Route route) {
+  route.of_one_company = false;
+  return route;
+}
+
 constexpr std::array kRoutes = {
     http::Post("/box/devices/codes", auth::Scope::kAdminWrite, Make),
+    OfTheBox(http::Local(http::Method::kGet, "/control/pairing-uri", GetUri)),
 };
 
 }  // namespace

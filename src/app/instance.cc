@@ -69,7 +69,8 @@ http::Site Instance::SiteFor(const Process& process, const InstanceSettings& set
           .read_event_body = orders::EventBody,
           .current_mark = [this] { return environment_.marks().current(); },
           .resume = [this] { return Resume(); },
-          .authority_pem = settings.authority_pem};
+          .authority_pem = settings.authority_pem,
+          .listened = settings.listened};
 }
 
 std::vector<http::Readiness> Instance::CheckReadiness() {

@@ -31,6 +31,8 @@ struct InstanceSettings {
       [](std::vector<http::Readiness>&) {};
   // As http::Site::authority_pem.
   std::function<std::string()> authority_pem = [] { return std::string(); };
+  // As http::Site::listened.
+  std::function<std::vector<std::string>()> listened = [] { return std::vector<std::string>(); };
   // As for Environment.
   bool owns_directory = true;
 };

@@ -1,6 +1,8 @@
 #include "app/pairing_uri.h"
 
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "base/concat.h"
 #include "base/problem.h"
@@ -10,9 +12,23 @@
 namespace comanda::app {
 namespace {
 
+constexpr std::string_view kStandardPort = ":443";
+
+// Where the environment is served, ADDR:PORT; the standard port is preferred. Of a server that does
+// not run, what the settings say. Empty: nowhere.
+std::string ListenOf(const http::Site& site) {
+  const std::vector<std::string> all = site.listened();
+  if (all.empty()) {
+    return site.mode == auth::Mode::kLive ? site.options.listen : site.options.sandbox_listen;
+  }
+  const auto standard = std::ranges::find_if(
+      all, [](const std::string& one) { return one.ends_with(kStandardPort); });
+  return standard == all.end() ? all.front() : *standard;
+}
+
 // Where a device connects to: ADDRESS:PORT, without the port of https.
-std::string AddressOf(const config::Options& options, auth::Mode mode) {
-  const std::string& listen = mode == auth::Mode::kLive ? options.listen : options.sandbox_listen;
+std::string AddressOf(const http::Site& site) {
+  const std::string listen = ListenOf(site);
   if (listen.empty()) {
     throw Refusal(Problem::kValidationFailed,
                   "the sandbox is off (sandbox_listen): no device can reach it");
@@ -29,7 +45,7 @@ std::string AddressOf(const config::Options& options, auth::Mode mode) {
                   "comanda pair --address");
   }
   const std::string port = listen.substr(colon);
-  return port == ":443" ? address : address + port;
+  return port == kStandardPort ? address : address + port;
 }
 
 // In a query, RFC 3986 section 3.4.
@@ -65,13 +81,13 @@ std::string PinPart(const config::Options& options) {
 
 }  // namespace
 
-std::string PairingUri(const config::Options& options, auth::Mode mode,
-                       std::optional<auth::Role> role, const std::optional<std::string>& address) {
-  const std::string reached = address ? *address : AddressOf(options, mode);
+std::string PairingUri(const http::Site& site, std::optional<auth::Role> role,
+                       const std::optional<std::string>& address) {
+  const std::string reached = address ? *address : AddressOf(site);
   const std::string_view page = role ? auth::RowOf(*role).page : std::string_view();
   if (!page.empty()) return Concat({"https://", reached, page, "#c="});
   return "comanda://pair?h=" + Escaped(reached) + "&n=" + Escaped(ops::LocalName()) +
-         PinPart(options) + "&c=";
+         PinPart(site.options) + "&c=";
 }
 
 }  // namespace comanda::app

@@ -5,18 +5,18 @@
 #include <optional>
 #include <string>
 
-#include "auth/key.h"
 #include "auth/roles.h"
-#include "config/options.h"
+#include "http/site.h"
 
 namespace comanda::app {
 
 // A page for a browser ("https://ADDRESS:PORT/kitchen#c=": behind # no log sees the code), else,
 // for roles without a page and without a role, a text for programs ("comanda://pair?…&c=").
-// `address`: where the device reaches the box; else the machine's, with the port of the environment
-// of `mode`. Reads the certificates' directory. Refusal where the machine has no address in a
+// `address`: where the device reaches the box; else the address at which the running server serves
+// the environment, with the machine's own where that is any; where no server runs, that of the
+// settings. Reads the certificates' directory. Refusal where the machine has no address in a
 // network, the sandbox is off, or the authority cannot be read.
-std::string PairingUri(const config::Options& options, auth::Mode mode,
-                       std::optional<auth::Role> role, const std::optional<std::string>& address);
+std::string PairingUri(const http::Site& site, std::optional<auth::Role> role,
+                       const std::optional<std::string>& address);
 
 }  // namespace comanda::app

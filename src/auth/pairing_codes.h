@@ -33,7 +33,7 @@ struct PairingCode {
   // False while `stored` is ahead of the row, e.g. because the disk was full.
   bool end_is_written = true;
   // Of a code that was used since the start: the key that was made, and the device's address.
-  std::string key_id;
+  std::string key_id, key_name;
   std::string taken_from;
 
   CodeState At(int64_t monotonic_ms) const {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/pairing_uri.h"
+#include "app/storage.h"
 #include "auth/roles.h"
 #include "base/concat.h"
 #include "base/problem.h"
@@ -102,8 +102,20 @@ void Show(const Arguments& arguments, const std::string& uri, const std::string&
                 ". The key is listed by `comanda keys list` once a device has it.\n"}));
 }
 
-void SayTaken(const Arguments& arguments, const std::string& key_id, const std::string& address) {
-  const std::string name = arguments.Find("name").value_or("");
+// Where a device has the name that was asked for, the new one has another (keys/keys.h).
+std::string SayRenamed(const Arguments& arguments, const std::string& name) {
+  const std::string wanted = arguments.Find("name").value_or("");
+  if (name == wanted) return {};
+  return Concat({"Another device is called ", Visible(wanted), ", so that this one is ",
+                 Visible(name),
+                 ". If it takes the place of that one, shut that one out: `comanda "
+                 "keys list` shows it.\n"});
+}
+
+void SayTaken(const Arguments& arguments, const json::Value& data) {
+  const std::string name = Member(data, "name");
+  const std::string key_id = Member(data, "key_id");
+  const std::string address = Member(data, "address");
   if (arguments.Has("json")) {
     std::string text;
     json::Writer out(text);
@@ -116,7 +128,8 @@ void SayTaken(const Arguments& arguments, const std::string& key_id, const std::
   const std::string from = address.empty() ? "" : Concat({" at ", Visible(address)});
   const std::string revoke =
       key_id.empty() ? "see `comanda keys list`" : Concat({"comanda keys revoke ", key_id});
-  Print(Concat({"\n", Visible(name), from, " has taken the code. To shut it out: ", revoke, "\n"}));
+  Print(Concat({"\n", Visible(name), from, " has taken the code. To shut it out: ", revoke, "\n",
+                SayRenamed(arguments, name)}));
 }
 
 // Waits until a device has taken the code. Asks the server alone: a server that is being restarted
@@ -152,24 +165,42 @@ int AwaitTaken(const Arguments& arguments, const config::Options& options, const
       continue;
     }
     if (state != "used") break;
-    SayTaken(arguments, Member(data, "key_id"), Member(data, "address"));
+    SayTaken(arguments, data);
     return kExitDone;
   }
   PrintError("no device has taken the code, and it has ended; make a new one");
   return kExitRefused;
 }
 
+// What the QR code has before the code.
+ControlAnswer AskUri(const Arguments& arguments, std::optional<auth::Role> role) {
+  if (!app::DatabaseIsThere(ReadMode(arguments), ReadControlOptions(arguments)) &&
+      ReadMode(arguments) == auth::Mode::kTest) {
+    throw Refusal(Problem::kValidationFailed,
+                  "the sandbox is off (sandbox_listen): no device can reach it");
+  }
+  std::string query;
+  const auto add = [&](std::string_view name, std::string_view value) {
+    query += Concat({query.empty() ? "?" : "&", name, "=", wire::PercentEncoded(value)});
+  };
+  if (role) add("role", Name(*role));
+  if (const auto address = arguments.Find("address")) add("address", *address);
+  return CallControl(arguments, "GET", "/control/pairing-uri" + query);
+}
+
 int MakeCode(const Arguments& arguments) {
   const config::Options options = ReadControlOptions(arguments);
   const std::optional<auth::Role> role = ReadAs(arguments);
   const std::string body = RequestBody(arguments, role);
-  const std::string uri =
-      app::PairingUri(options, ReadMode(arguments), role, arguments.Find("address"));
+  const ControlAnswer told = AskUri(arguments, role);
+  if (told.status != 200) return Refused(told);
   const ControlAnswer answer = CallControl(arguments, "POST", "/control/pairing-codes", body);
   if (answer.status != 201) return Refused(answer);
+  const json::Document uri = json::Document::Parse(told.body);
   const json::Document document = json::Document::Parse(answer.body);
   const json::Value data = *document.root().Find("data");
-  Show(arguments, uri + Member(data, "code"), Member(data, "expires_at"));
+  Show(arguments, Member(*uri.root().Find("data"), "uri") + Member(data, "code"),
+       Member(data, "expires_at"));
   if (!role || arguments.Has("no-wait")) return kExitDone;
   return AwaitTaken(arguments, options, Member(data, "id"));
 }
@@ -204,10 +235,11 @@ int Accept(const Arguments& arguments) {
   if (answer.status != 200) return Refused(answer);
   const json::Document document = json::Document::Parse(answer.body);
   const json::Value data = *document.root().Find("data");
-  Print(arguments.Has("json") ? answer.body + "\n"
-                              : Concat({Visible(Member(data, "name")),
-                                        " is let in. To shut it out: comanda keys revoke ",
-                                        Member(data, "id"), "\n"}));
+  Print(arguments.Has("json")
+            ? answer.body + "\n"
+            : Concat({Visible(Member(data, "name")),
+                      " is let in. To shut it out: comanda keys revoke ", Member(data, "id"), "\n",
+                      SayRenamed(arguments, Member(data, "name"))}));
   return kExitDone;
 }
 

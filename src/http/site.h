@@ -84,6 +84,9 @@ struct Site {
   std::function<bool()> resume;
   // The authority that devices install, PEM; empty where the owner's certificate is served.
   std::function<std::string()> authority_pem = [] { return std::string(); };
+  // ADDR:PORT of each socket on which this environment is served to devices; empty where no server
+  // runs, as for a command, and for a sandbox without an address.
+  std::function<std::vector<std::string>()> listened = [] { return std::vector<std::string>(); };
   BodyBudget body_budget{};  // of the requests of this environment
   Lookers lookers{};
 };

@@ -60,7 +60,7 @@ std::optional<std::vector<std::string>> ReadRanges(json::ObjectReader& reader) {
 
 Draft ReadFields(json::ObjectReader& reader, UtcMs now) {
   Draft draft;
-  draft.name = reader.Text("name", {.max = 200, .is_name = true, .can_be_null = false});
+  draft.name = reader.Text("name", {.max = kNameMax, .is_name = true, .can_be_null = false});
   draft.scopes = ReadScopes(reader);
   const std::vector<std::string_view> tiers(auth::kTierNames.begin(), auth::kTierNames.end());
   if (const auto tier = reader.OneOf("tier", tiers)) draft.tier = static_cast<auth::Tier>(*tier);
@@ -175,7 +175,7 @@ CodeDraft ReadNewCode(const json::Document& body, json::UnknownFields unknown) {
   json::Errors errors;
   json::ObjectReader reader(body.root(), "", errors, unknown);
   CodeDraft draft;
-  draft.name = reader.RequireText("name", {.max = 200, .is_name = true}).value_or("");
+  draft.name = reader.RequireText("name", {.max = kNameMax, .is_name = true}).value_or("");
   draft.role = ReadRole(reader);
   if (reader.Raw("role")) {
     for (const std::string_view name : {"scopes", "tier"}) {
@@ -217,7 +217,7 @@ CodeDraft ReadDeviceCode(const json::Document& body, json::UnknownFields unknown
   if (body.root().kind() == json::Kind::kObject && !reader.Raw("role")) {
     reader.Fail("role", FieldCode::kRequired, "is required: one of " + auth::RoleList() + ".");
   }
-  draft.name = reader.RequireText("name", {.max = 200, .is_name = true}).value_or("");
+  draft.name = reader.RequireText("name", {.max = kNameMax, .is_name = true}).value_or("");
   for (const std::string_view name : {"scopes", "tier"}) {
     reader.Refuse(name, FieldCode::kNotAllowed, "comes from the role; leave it out.");
   }
@@ -253,7 +253,7 @@ auth::DeviceRequest ReadDeviceRequest(const json::Document& body, json::UnknownF
     reader.Fail("role", FieldCode::kRequired, "is required: one of " + auth::RoleList() + ".");
   }
   request.role = role.value_or(auth::Role::kKitchen);
-  request.name = reader.RequireText("name", {.max = 200, .is_name = true}).value_or("");
+  request.name = reader.RequireText("name", {.max = kNameMax, .is_name = true}).value_or("");
   reader.Finish();
   errors.ThrowIfAny();
   return request;
@@ -273,7 +273,7 @@ Acceptance ReadAcceptance(const json::Document& body, json::UnknownFields unknow
       reader.Fail("role", FieldCode::kRequired, "is required: one of " + auth::RoleList() + ".");
     }
     grant.role = role.value_or(auth::Role::kKitchen);
-    grant.name = reader.RequireText("name", {.max = 200, .is_name = true}).value_or("");
+    grant.name = reader.RequireText("name", {.max = kNameMax, .is_name = true}).value_or("");
     grant.allowed_cidrs = ReadRanges(reader).value_or(std::vector<std::string>());
   }
   reader.Finish();
@@ -343,6 +343,8 @@ std::string Render(const auth::PairingCode& code, auth::CodeState state) {
   }
   writer.Key("key_id");
   code.key_id.empty() ? writer.Null() : writer.Text(code.key_id);
+  writer.Key("name");
+  code.key_name.empty() ? writer.Null() : writer.Text(code.key_name);
   writer.Key("address");
   code.taken_from.empty() ? writer.Null() : writer.Text(code.taken_from);
   writer.EndObject();

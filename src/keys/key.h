@@ -66,6 +66,9 @@ struct Draft {
   std::optional<std::vector<std::string>> allowed_cidrs;
 };
 
+// Characters of a name.
+inline constexpr size_t kNameMax = 200;
+
 // What a role grants (auth/roles.h) to a device.
 struct Grant {
   auth::Role role = auth::Role::kKitchen;

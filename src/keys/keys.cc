@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "auth/gate.h"
 #include "base/id.h"
 #include "base/problem.h"
+#include "base/text.h"
 #include "company/companies.h"
 #include "crypto/hash.h"
 #include "keys/audit.h"
@@ -100,6 +104,36 @@ void RequireLasting(const Key& key, UtcMs now) {
   }
 }
 
+// `text` with " NUMBER" behind it, shortened so that it is no longer than a name may be.
+std::string Numbered(std::string_view text, int64_t number) {
+  const std::string suffix = " " + std::to_string(number);
+  std::string name(text);
+  while (CharacterCount(name) + suffix.size() > kNameMax) {
+    while ((name.back() & 0xc0) == 0x80) name.pop_back();  // the rest of a character in UTF-8
+    name.pop_back();
+  }
+  return std::string(Trimmed(name)) + suffix;
+}
+
+// That which is wanted, or, where another device has it, the first of "Kitchen 2", "Kitchen 3"…
+// that none has.
+std::string FreeName(db::Session& session, db::CompanyId company, const std::string& wanted) {
+  const std::set<std::string> taken = store::DeviceNames(session, company);
+  if (!taken.contains(Folded(wanted))) return wanted;
+  constexpr size_t kDigitsMax = 4;
+  std::string_view base = Trimmed(wanted);
+  int64_t number = 2;
+  const size_t digits = base.find_last_not_of("0123456789") + 1;  // 0: there is nothing else
+  const bool is_numbered = digits > 0 && base[digits - 1] == ' ' && digits < base.size() &&
+                           base.size() - digits <= kDigitsMax;
+  if (is_numbered) {
+    number = std::stoll(std::string(base.substr(digits))) + 1;
+    base = Trimmed(base.substr(0, digits));
+  }
+  while (taken.contains(Folded(Numbered(base, number)))) ++number;
+  return Numbered(base, number);
+}
+
 // A role says what its keys may do and when they end.
 void RequireAsRoleSays(const Key& before, const Key& after) {
   if (!before.role) return;
@@ -115,6 +149,16 @@ void RequireAsRoleSays(const Key& before, const Key& after) {
   require("expires_at", before.expires_at == after.expires_at);
   require("idle_days", before.idle_days == after.idle_days);
   errors.ThrowIfAny();
+}
+
+// No device gets the name of another one by a change either.
+void RequireOwnName(db::Session& session, db::CompanyId company, const Key& before,
+                    const Key& after) {
+  if (!after.role || Folded(after.name) == Folded(before.name)) return;
+  if (!store::DeviceNames(session, company).contains(Folded(after.name))) return;
+  throw Invalid("name", FieldCode::kDuplicate,
+                "is the name of another device: choose another, such as " +
+                    FreeName(session, company, after.name) + ", or shut that one out first");
 }
 
 bool Manages(const Key& key, UtcMs now) {
@@ -328,7 +372,7 @@ Key CreateAs(db::Tx& tx, CommandContext context, const auth::Principal& author, 
              const Secret& secret, const db::Stamp& stamp) {
   const auth::RoleRow& role = auth::RowOf(grant.role);
   Key key = NewKey(context, secret, stamp.now);
-  key.name = grant.name;
+  key.name = FreeName(tx, author.company, grant.name);
   key.role = grant.role;
   key.scopes = role.scopes;
   key.tier = auth::Tier::kLan;
@@ -348,6 +392,7 @@ Key Change(db::Tx& tx, CommandContext context, const auth::Principal& principal,
   Apply(key, draft);
   if (Render(key) == Render(before)) return before;
   RequireAsRoleSays(before, key);
+  RequireOwnName(tx, principal.company, before, key);
   if (key.expires_at != before.expires_at || key.idle_days != before.idle_days)
     key.ended = auth::Ended::kNot;
   RequireGrantable(principal, key.scopes, before.scopes);

@@ -67,7 +67,8 @@ Key Create(db::Tx& tx, CommandContext context, const auth::Principal& principal,
 // principal's own scopes do not matter.
 Key CreateGranted(db::Tx& tx, CommandContext context, const auth::Principal& principal,
                   const Draft& draft, const Secret& secret, const db::Stamp& stamp);
-// Creates the key of a role, whatever the principal's own scopes are. Throws Refusal
+// Creates the key of a role, whatever the principal's own scopes are. Where another device has the
+// name, a number is added ("Kitchen 2"): lists, alerts and marks name devices. Throws Refusal
 // kInsufficientScope for a panel that the principal may not let in (auth::MayGrant).
 Key CreateForRole(db::Tx& tx, CommandContext context, const auth::Principal& principal,
                   const Grant& grant, const Secret& secret, const db::Stamp& stamp);

@@ -95,6 +95,7 @@ std::optional<Key> Redeem(db::Tx& tx, auth::PairingCodes& codes, CommandContext 
   auth::PairingCode used = code;
   used.stored = CodeState::kUsed;
   used.key_id = key.id;
+  used.key_name = key.name;
   used.taken_from = taker.address;
   tx.OnCommit([&codes, used = std::move(used)] { codes.Put(used); });
   return key;

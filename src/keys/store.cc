@@ -290,6 +290,17 @@ Page List(db::Session& session, db::CompanyId company, const Selection& selectio
   return page;
 }
 
+std::set<std::string> DeviceNames(db::Session& session, db::CompanyId company) {
+  static constexpr db::Sql kSelect = R"sql(
+      SELECT k.name_folded FROM api_key k
+      WHERE k.company_id = $1 AND k.role IS NOT NULL AND k.revoked_at IS NULL AND k.ended IS NULL
+      )sql";
+  std::set<std::string> names;
+  auto rows = session.Query<kSelect>(company);
+  while (rows.Next()) names.insert(rows.Text("name_folded"));
+  return names;
+}
+
 void Insert(db::Tx& tx, db::CompanyId company, const Key& key) {
   tx.Run(
       R"sql(

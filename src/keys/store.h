@@ -60,6 +60,9 @@ struct Page {
 };
 Page List(db::Session& session, db::CompanyId company, const Selection& selection);
 
+// The names of the keys with a role that are not revoked and have not ended, as Folded().
+std::set<std::string> DeviceNames(db::Session& session, db::CompanyId company);
+
 void Insert(db::Tx& tx, db::CompanyId company, const Key& key);
 // Stores all columns that a command may change.
 void Update(db::Tx& tx, db::CompanyId company, const Key& key);

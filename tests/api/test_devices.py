@@ -12,7 +12,7 @@ import threading
 import pytest
 
 from support import pairing
-from support.box import Answer, Box, PATIENCE_S
+from support.box import Answer, Box, PATIENCE_S, serving_the_demo
 from support.metrics import wait_for_requests
 from support.orders import invalid, item, refused
 from support.routes import SCOPES, SOME_ID as NOBODY
@@ -28,13 +28,7 @@ ROLES = {
 ACCEPT, DEVICES = "/box/devices/accept", "/box/devices"
 
 
-@pytest.fixture(scope="module")
-def box():
-    box = Box()
-    box.bring_in("demo")
-    box.start()
-    yield box
-    assert box.discard() == 0
+box = pytest.fixture(scope="module")(serving_the_demo)
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +94,8 @@ def wrong_number(*asked):
 
 @pytest.mark.parametrize("role", ROLES)
 def test_a_code_of_a_role_grants_it_whole(box, role):
-    made = let_in(box, role, name="Cocina 1")
-    assert (made["name"], made["role"], made["tier"]) == ("Cocina 1", role, "lan")
+    made = let_in(box, role, name=f"Cocina de {role}")
+    assert (made["name"], made["role"], made["tier"]) == (f"Cocina de {role}", role, "lan")
     assert set(made["scopes"]) == ROLES[role] - ({"orders:sync"} if role != "till" else set())
     assert made["idle_days"] == (30 if role in ("panel", "manager") else None)
     assert (made["expires_at"] is not None) == (role == "panel-shared")
@@ -116,6 +110,83 @@ def test_the_code_of_a_browser_is_its_page(box, role, begins):
     assert uri.startswith(begins.format(port=box.port))
     if role != "till":
         assert re.fullmatch(r"[0-9A-Za-z]{22}", uri.partition("#c=")[2])
+
+
+def test_the_address_is_that_of_the_server_that_runs(box):
+    """Its options say where it listens, and the settings of the directory do not."""
+    words = ["--data", str(box.data), "--name", "x", "--json", "--no-wait"]
+    shown = json.loads(box.command("pair", "--as", "kitchen", *words).stdout)["uri"]
+    assert shown.startswith(f"https://127.0.0.1:{box.port}/kitchen#c=")
+    for role in (["--as", "till"], ["--scopes", "orders:read"]):
+        assert pairing.read(json.loads(box.command("pair", *role, *words).stdout)["uri"])["h"] == f"127.0.0.1:{box.port}"
+    refused = box.command("pair", "--as", "till", "--env", "test", *words, check=False)
+    assert refused.returncode == 1 and "sandbox_listen" in refused.stderr, refused
+
+
+def test_all_that_names_an_address_names_the_same():
+    """The log's first lines, `comanda pair`, the panel's codes; and without a server what the settings say."""
+    box = Box()
+    box.address = "0.0.0.0"
+    try:
+        box.bring_in("demo")
+        settings = next(line for line in box.command("config", "--data", str(box.data)).stdout.splitlines() if line.startswith("listen"))
+        pair = ["pair", "--as", "kitchen", "--name", "x", "--data", str(box.data), "--json", "--no-wait"]
+        before = json.loads(box.command(*pair).stdout)["uri"].partition("/kitchen")[0] if box.cafile.exists() else None
+        assert before is None or before.endswith(":8443") and ":8443" in settings
+        box.start()
+        said = set(re.findall(r"listening address=(\S+)", box.log_text()))
+        shown = json.loads(box.command(*pair).stdout)["uri"].partition("/kitchen")[0]
+        assert shown.endswith(f":{box.port}") and shown in said, (shown, said)
+        with contextlib.closing(box.client(let_in(box, "panel")["key"])) as panel:
+            assert made_code(panel)["uri"].startswith(shown + "/kitchen#c=")
+    finally:
+        assert box.discard() == 0
+
+
+# Names
+
+def test_two_devices_are_never_called_the_same(box, panel, source):
+    """Lists, alerts and marks name devices: the second one gets a number, and whoever lets it in is told."""
+    assert let_in(box, "kitchen", name="Plancha")["name"] == "Plancha"
+    made = post(box, "/auth/pair", {"code": made_code(panel, name="plancha ")["uri"].partition("#c=")[2]}).data
+    assert made["name"] == "plancha 2"
+    asked = ask(box, source)
+    said = box.command("pair", "accept", asked["number"], "--as", "kitchen", "--name", "Plancha", "--data", str(box.data)).stdout
+    assert said.startswith("Plancha 3 is let in.") and "Another device is called Plancha, so that this one is Plancha 3." in said, said
+    assert collect(box, asked, source).data["name"] == "Plancha 3"
+    assert let_in(box, "till", name="Plancha 2")["name"] == "Plancha 4"
+    long = "Ñ" * 200
+    assert let_in(box, "kitchen", name=long)["name"] == long and let_in(box, "kitchen", name=long)["name"] == "Ñ" * 198 + " 2"
+    names = [row["name"] for row in panel.all(DEVICES)]
+    assert len(set(names)) == len(names), names
+
+
+def test_a_device_that_is_let_in_again_after_it_was_shut_out_has_its_name(box, panel):
+    first = let_in(box, "kitchen", name="Freidora")
+    assert panel.delete(f"{DEVICES}/{first['id']}").status == 200
+    again = let_in(box, "kitchen", name="Freidora")
+    assert again["name"] == "Freidora"
+    made = box.make_key(name="Freidora")  # a key without a role is no device
+    assert panel.get(f"/auth/api-keys/{made['id']}").data["name"] == "Freidora"
+    other = let_in(box, "kitchen", name="Freidora")
+    assert other["name"] == "Freidora 2"
+    invalid(panel.patch(f"/auth/api-keys/{other['id']}", {"name": "freidora"}), name="duplicate")
+    assert panel.patch(f"/auth/api-keys/{again['id']}", {"name": "FREIDORA"}).status == 200, "its own name"
+
+
+def test_the_command_that_waits_says_the_name_that_the_device_got(box):
+    let_in(box, "kitchen", name="Parrilla")
+    program = subprocess.Popen([str(box.binary), "pair", "--data", str(box.data), "--as", "kitchen", "--name", "Parrilla"],
+                               stdout=subprocess.PIPE, text=True)
+    try:
+        code = next(line for line in program.stdout if "#c=" in line).strip().partition("#c=")[2]
+        assert post(box, "/auth/pair", {"code": code}).data["name"] == "Parrilla 2"
+        said = program.stdout.read()
+        assert "Parrilla 2 at 127.0.0.1 has taken the code." in said and "Another device is called Parrilla" in said, said
+        assert program.wait(PATIENCE_S) == 0
+    finally:
+        program.kill()
+        program.wait()
 
 
 @pytest.mark.parametrize("words, said", [(["--as", "cook"], "kitchen, till"), (["--as", "kitchen", "--scopes", "all"], "--scopes"),
@@ -504,12 +575,12 @@ def made_code(client, role="kitchen", name="Horno", headers=None):
 
 @pytest.mark.parametrize("role, page", [("kitchen", "kitchen"), ("panel", "panel"), ("panel-shared", "panel"), ("manager", "panel")])
 def test_a_code_of_the_panel_lets_one_device_in(box, panel, role, page):
-    shown = made_code(panel, role)
+    shown = made_code(panel, role, name=f"Horno de {role}")
     begin, code = shown["uri"].split("#c=")
     assert begin == f"https://127.0.0.1:{box.port}/{page}" and re.fullmatch(r"[0-9A-Za-z]{22}", code)
     assert shown["svg"].startswith("<svg ") and shown["svg"].endswith("</svg>")
     key = post(box, "/auth/pair", {"code": code}).data
-    assert (key["role"], key["name"], set(key["scopes"])) == (role, "Horno", ROLES[role])
+    assert (key["role"], key["name"], set(key["scopes"])) == (role, f"Horno de {role}", ROLES[role])
     refused(post(box, "/auth/pair", {"code": code}), 404, "not_found")
     assert key["id"] in {row["id"] for row in panel.get(DEVICES + "?per_page=100").json["data"]}
 

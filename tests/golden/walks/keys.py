@@ -196,6 +196,9 @@ def devices(r):
     r.ask("devices: it is open", "GET", f"{codes}/{code.data['id']}", None, demo_company, who="local")
     made = r.ask("devices: a kitchen", "POST", "/auth/pair", {"code": code.data["code"]}, who="nobody")
     r.ask("devices: it is used", "GET", f"{codes}/{code.data['id']}", None, demo_company, who="local")
+    uri = "/control/pairing-uri"
+    r.ask("devices: what is before the code of a kitchen", "GET", f"{uri}?role=kitchen&address=caja.local", who="local")
+    r.ask("devices: what is before the code of no role", "GET", f"{uri}?role=cook", who="local")
     r.ask("devices: a code that is none", "GET", f"{codes}/{NOBODY}", None, demo_company, who="local")
     r.ask("devices: a role and scopes", "POST", codes, {"name": "x", "role": "till", "scopes": ["menu:read"]}, demo_company, who="local")
     r.ask("devices: a role that is none", "POST", codes, {"name": "x", "role": "cook"}, demo_company, who="local")
