@@ -489,3 +489,73 @@ def test_readyz_says_what_is_wrong_with_the_clock(box, key):
             box.wait_for_log("keys expire by the time known before")
         box.set_ahead(0)
         assert state()["state"] == "unknown"
+
+
+# The kitchen: what decides which lines wait is not the clock alone.
+
+def kitchen_agrees(api, begin):
+    """The list, what has changed since the first moment, and what waits at each station."""
+    listed = {row["order_id"]: row for row in api.all("/v1/kitchen/tickets")}
+    changed, after = {}, begin
+    while page := (answer := api.get(f"/v1/kitchen/changes?after={after}").json)["data"]:
+        changed |= {row["order_id"]: row for row in page}
+        after = answer["next"]
+    assert {id: row for id, row in changed.items() if row["state"] != "closed"} == {id: listed[id] for id in listed if id in changed}
+    waiting = [line["station_id"] for row in listed.values() if row["state"] == "open" for line in row["lines"] if line["waits"]]
+    for station in api.all("/v1/kitchen/stations"):
+        assert station["open_lines"] == waiting.count(station["id"]), (station, waiting)
+    return listed
+
+
+@pytest.mark.parametrize("ahead_s", [-600, 600, -7200])
+@pytest.mark.parametrize("synchronised", [False, True])
+def test_stations_are_written_beside_a_clock_that_steps(ahead_s, synchronised):
+    """A station is made, a dish moved to it, and it is switched off and on, while the clock is wrong: what the list of tickets,
+    the changes and the stations say is the same throughout, and a dish that waited waits."""
+    box = Clocked(options=["--sandbox-listen", ""], synchronised=synchronised)
+    box.bring_in("demo")
+    try:
+        box.start_at(0)
+        key = box.make_key(scopes="all,admin:read,admin:write")["key"]
+        with contextlib.closing(box.client(key)) as api:
+            dish = next(p for c in api.get("/v1/menu").data["categories"] for p in c["products"]
+                        if p["kitchen_id"] and not p["stock_enabled"])
+            line = {"product_id": dish["id"], "variant_id": dish["variants"][0]["id"], "quantity": 1, "variant_price": 5}
+
+            def order():
+                return api.add(api.place(), line)
+
+            def states(*orders):
+                listed = kitchen_agrees(api, begin)
+                return ["".join("w" if one["waits"] else "-" for one in listed[o["id"]]["lines"]) if o["id"] in listed else ""
+                        for o in orders]
+
+            def done(response):
+                assert response.status in (200, 201), response.body
+                return response.data
+
+            begin = api.get("/v1/kitchen/tickets").headers["x-event-cursor"]
+            before = order()
+            assert states(before) == ["w"]
+            box.set_ahead(ahead_s)
+            station = done(api.post("/v1/kitchen/stations", {"name": "Horno"}))
+            done(api.patch(f"/v1/menu/products/{dish['id']}", {"kitchen_id": station["id"]}))
+            moved = order()
+            assert states(before, moved) == ["w", "w"]
+            done(api.patch(f"/v1/kitchen/stations/{station['id']}", {"prepares": False}))
+            assert states(before, moved) == ["w", ""]
+            later = api.add(before, line)  # of the station that prepares nothing
+            assert states(before, moved) == ["w-", ""]
+            done(api.patch(f"/v1/kitchen/stations/{station['id']}", {"prepares": True}))
+            assert states(before, moved) == ["ww", "w"]
+            done(api.post(f"/v1/kitchen/tickets/{before['id']}/done", {"line_ids": [later["combos"][0]["id"]]}))
+            assert states(before, moved) == ["-w", "w"]
+            box.set_ahead(0)
+            assert states(before, moved) == ["-w", "w"]
+            done(api.patch(f"/v1/kitchen/stations/{station['id']}", {"name": "Horno de leña", "prepares": False}))
+            assert states(before, moved) == ["--", ""]
+            done(api.patch(f"/v1/kitchen/stations/{station['id']}", {"prepares": True}))
+            done(api.post(f"/v1/kitchen/tickets/{before['id']}/undo", {"line_ids": [later["combos"][0]["id"]]}))
+            assert states(before, moved) == ["ww", "w"]
+    finally:
+        box.discard()
