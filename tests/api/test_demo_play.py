@@ -72,14 +72,7 @@ def shop():
 
 
 def orders(api, query=""):
-    found, page = [], 1
-    while True:
-        answer = api.get(f"/v1/orders?per_page=100&sort=created_at&page={page}{query}")
-        assert answer.status == 200, answer.body
-        found += answer.data
-        if not answer.json["pagination"]["has_more"]:
-            return found
-        page += 1
+    return api.all(f"/v1/orders?sort=created_at{query}")
 
 
 def past(api):

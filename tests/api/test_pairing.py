@@ -11,17 +11,11 @@ import time
 import pytest
 
 from support import pairing
-from support.box import LONG, Box, Client, PATIENCE_S
+from support.box import Box, Client, LONG, PATIENCE_S, serving_the_demo
 from support.orders import invalid, item, refused
 
 
-@pytest.fixture(scope="module")
-def box():
-    box = Box()
-    box.bring_in("demo")
-    box.start()
-    yield box
-    assert box.discard() == 0
+box = pytest.fixture(scope="module")(serving_the_demo)
 
 
 def context_of(box):

@@ -6,19 +6,13 @@ import time
 
 import pytest
 
-from support.box import Box
+from support.box import Box, serving_the_demo
 from support.orders import accepted, invalid, refused
 from support.routes import SOME_ID
 from support.waiting import wait_until
 
 
-@pytest.fixture(scope="module")
-def box():
-    box = Box()
-    box.bring_in("demo")
-    box.start()
-    yield box
-    assert box.discard() == 0
+box = pytest.fixture(scope="module")(serving_the_demo)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from support.box import ROOT, Box
+from support.box import ROOT, serving_the_demo
 from support.orders import accepted, invalid, item, new_id, new_key, refused
 from support.routes import SOME_ID
 from support.waiting import wait_until
@@ -15,13 +15,7 @@ STATIONS, TICKETS, CHANGES = "/v1/kitchen/stations", "/v1/kitchen/tickets", "/v1
 ROW = ["id", "name", "prepares", "position", "open_lines", "oldest_line_at", "displays", "unwatched_since"]
 
 
-@pytest.fixture(scope="module")
-def box():
-    box = Box()
-    box.bring_in("demo")
-    box.start()
-    yield box
-    assert box.discard() == 0
+box = pytest.fixture(scope="module")(serving_the_demo)
 
 
 @pytest.fixture(scope="module")

@@ -130,18 +130,8 @@ def replayed(api, after):
     return orders
 
 
-def every_ticket(api):
-    found, page = [], 1
-    while True:
-        answer = api.get(f"/v1/kitchen/tickets?per_page=100&page={page}")
-        found += answer.data
-        if not answer.json["pagination"]["has_more"]:
-            return found
-        page += 1
-
-
 def same_as_the_model(api, began):
-    rows, orders, now = every_ticket(api), replayed(api, began), round(time.time() * 1000)
+    rows, orders, now = api.all("/v1/kitchen/tickets"), replayed(api, began), round(time.time() * 1000)
     shown = {row["order_id"]: (row["state"], row["revision"], [(line["id"], line["waits"]) for line in row["lines"]]) for row in rows}
     wanted = {id: order.says(now) for id, order in orders.items() if order.ids and order.says(now)[0] != "closed"}
     differing = {id: (shown.get(id), wanted.get(id)) for id in shown | wanted if shown.get(id) != wanted.get(id)}

@@ -24,7 +24,7 @@ import zoneinfo
 import pytest
 
 from support import documents
-from support.box import PATIENCE_S, Box
+from support.box import PATIENCE_S, serving_the_demo
 from support.chromium import Chromium
 from support.cutting_proxy import CuttingProxy
 from support.driven_page import DrivenPage
@@ -38,13 +38,7 @@ SALE_EVERY_S = 0.05
 FATES = {"drop_before": 4, "drop_after": 6, "cut_head": 1, "cut_body": 3, "twice": 2, "repeat": 2, "drip": 1}
 
 
-@pytest.fixture
-def box():
-    box = Box()
-    box.bring_in("demo")
-    box.start()
-    yield box
-    assert box.discard() == 0, "the server did not end cleanly"
+box = pytest.fixture(serving_the_demo)
 
 
 @pytest.fixture
@@ -54,13 +48,7 @@ def api(box):
 
 
 def every_order(api):
-    found, page = [], 1
-    while True:
-        answer = api.get(f"/v1/orders?per_page=100&page={page}")
-        found += answer.data
-        if not answer.json["pagination"]["has_more"]:
-            return found
-        page += 1
+    return api.all("/v1/orders")
 
 
 @pytest.mark.parametrize("file", ["kitchen_display/index.html", "till/till.py", "android_till/src/OfflineTill.kt"])
