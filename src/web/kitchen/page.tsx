@@ -12,6 +12,7 @@ import { SettingsView } from './settings';
 import { SoldOutView } from './sold_out';
 import { Screen, View } from './screen';
 import { Card, minutesOf } from './tickets';
+import { troublesOutside } from './truth';
 import { registerWorker } from './worker_registration';
 
 // Cards that are drawn in one task: the rest follows in the next ones, so that a touch is never kept waiting.
@@ -199,8 +200,8 @@ class TruthBar extends Component<{ screen: Screen }> {
     const later = screen.hasList ? screen.laterCount() : 0;
     const overdue = screen.marks.overdue;
     const names = screen.watched.map((id) => screen.stationName(id)).join(', ');
-    const sync = screen.readiness ? screen.readiness.checks.sync.state : '';
-    const isCloudTroubled = /^(offline|stopped|paused)/.test(sync);
+    // Of what the box cannot say just now nothing is said.
+    const outside = silent ? [] : troublesOutside(screen.readiness, texts, (instant) => screen.when(instant));
     return (
       <header class={'truth' + (silent ? ' silent' : '')}>
         <h1 class="unseen">{texts.kitchen}</h1>
@@ -228,7 +229,7 @@ class TruthBar extends Component<{ screen: Screen }> {
         {silent > 0 && <p class="more">{texts.noAnswerMore}{silent > 60 ? ' ' + texts.tryAddress : ''}</p>}
         {/* Of its own sound the bar below speaks. */}
         {screen.alerts.filter((alert) => !(alert.kind === 'display_muted' && alert.name === screen.keyName)).map((alert) => <p class="alert" role="alert" key={alert.kind + alert.name}>{alertText(alert, screen)}</p>)}
-        {isCloudTroubled && <p class="alert cloud">{texts.cloud}: {sync}</p>}
+        {outside.map(({ subject, text }) => <p class="alert outside" role="status" data-of={subject} key={subject}>{text}</p>)}
         {!screen.keepsInStorage && <p class="alert">{texts.storageBroken}</p>}
         {screen.notice && <p class="alert" role="alert">{screen.notice}</p>}
         {screen.sound.wantsTouch && <button class="hear" onClick={() => screen.sound.touch()}>{texts.touchToHear}</button>}

@@ -6,7 +6,7 @@ import { Api, LockedOut, NoAnswer, Refused } from '../shared/api';
 import { Live, News } from '../shared/live';
 import { Kept, randomName } from '../shared/storage';
 import { fill, Language, languageOf, Texts, textsOf } from '../shared/texts';
-import { nextTimeOfDay, ServerClock } from '../shared/time';
+import { dayAndTime, nextTimeOfDay, ServerClock } from '../shared/time';
 import { Awake } from './awake';
 import { callOf, Mark, Marks } from './marks';
 import { Sound } from './sound';
@@ -38,6 +38,8 @@ export interface LettingIn {
 const SILENT_AFTER_MS = 10000;
 const SEND_BACK_OFF_MAX_MS = 10000;
 const RECALL_HOURS = 12;
+const READINESS_EVERY_MS = 20000;
+const READINESS_LIMIT_MS = 8000;
 
 export class Screen {
   readonly clock = new ServerClock();
@@ -105,6 +107,11 @@ export class Screen {
 
   get texts(): Texts { return textsOf(this.language); }
 
+  // An instant as people say it: "las 13:05", "ayer 23:10".
+  when(instant: string): string {
+    return dayAndTime(Date.parse(instant), this.clock.now(), this.language, this.zone, this.texts);
+  }
+
   get zone(): string { return this.settings ? this.settings.restaurant.timezone : 'UTC'; }
 
   get keepsInStorage(): boolean { return this.kept.works; }
@@ -126,7 +133,10 @@ export class Screen {
     }
     setInterval(() => this.tick(), 250);
     window.addEventListener('online', () => this.live.hurry());
-    document.addEventListener('visibilitychange', () => this.live.hurry());
+    document.addEventListener('visibilitychange', () => {
+      this.live.hurry();
+      this.readReadinessNow();
+    });
   }
 
   private run(): void {
@@ -353,16 +363,31 @@ export class Screen {
     location.reload();
   }
 
+  private isReadingReadiness = false;
+  private readReadinessNow: () => void = () => undefined;
+
+  // What cannot be read is not known. An answer that is not ready says so with 503 and has the checks all the same.
   private async readReadiness(): Promise<void> {
+    if (this.isReadingReadiness) return;
+    this.isReadingReadiness = true;
     while (this.phase === 'running') {
+      const abort = new AbortController();
+      const limit = setTimeout(() => abort.abort(), READINESS_LIMIT_MS);
       try {
-        const answer = await fetch('/readyz', { cache: 'no-store' });
-        this.readiness = await answer.json() as Readiness;
+        const answer = await fetch('/readyz', { cache: 'no-store', credentials: 'omit', signal: abort.signal });
+        const said = await answer.json() as Readiness;
+        this.readiness = said.checks ? said : null;
       } catch {
         this.readiness = null;
       }
-      await new Promise((resolve) => setTimeout(resolve, 60000));
+      clearTimeout(limit);
+      this.changed();
+      await new Promise<void>((resolve) => {
+        this.readReadinessNow = resolve;
+        setTimeout(resolve, READINESS_EVERY_MS);
+      });
     }
+    this.isReadingReadiness = false;
   }
 
   // What is shown
