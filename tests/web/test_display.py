@@ -195,21 +195,61 @@ def test_stations_show_their_own_and_what_waits_elsewhere(wall):
     wall.clear()
 
 
+def press(page, key, code):
+    for kind in ("keyDown", "keyUp"):
+        page("Input.dispatchKeyEvent", type=kind, key=key, code=code, text=key if len(key) == 1 and kind == "keyDown" else "")
+
+
 def test_keys_of_a_bump_bar_mark_and_undo(wall, screen):
     first, second = wall.order("Lomo"), wall.order("Sopa")
     until_shown(screen, lambda cards: len(cards) == 2)
-
-    def press(key, code):
-        for kind in ("keyDown", "keyUp"):
-            screen("Input.dispatchKeyEvent", type=kind, key=key, code=code, text=key if len(key) == 1 and kind == "keyDown" else "")
-    press("2", "Digit2")
+    press(screen, "2", "Digit2")
     assert lines(screen, second) == {line_of(second): "marked"}
-    press("u", "KeyU")
+    press(screen, "u", "KeyU")
     assert lines(screen, second) == {line_of(second): "waits"}
-    press("ArrowRight", "ArrowRight")
+    press(screen, "ArrowRight", "ArrowRight")
     assert screen.run("document.activeElement.closest('.card').dataset.order") == first["id"]
-    press("r", "KeyR")
+    press(screen, "r", "KeyR")
     screen.until("document.querySelector('.card') === null")
+
+
+def test_keys_of_a_bump_bar_bring_back_what_was_marked(wall, screen):
+    orders = [wall.order(name) for name in ("Lomo", "Sopa", "Causa")]
+    until_shown(screen, lambda cards: len(cards) == 3)
+    for order in orders:
+        press(screen, "1", "Digit1")
+        wait_until(lambda: status(wall, order) == "READY", lambda: shown(screen))
+        until_shown(screen, lambda cards: order["id"] not in [card["order"] for card in cards])
+    press(screen, "r", "KeyR")
+    screen.until("document.querySelectorAll('.past').length >= 3")
+    listed = screen.run("Array.from(document.querySelectorAll('.past')).map((each) => each.dataset.order)")
+    assert listed[:3] == [order["id"] for order in reversed(orders)]
+    assert screen.run("Array.from(document.querySelectorAll('.past .place')).slice(0, 3).map((each) => each.innerText)") == ["1", "2", "3"]
+    press(screen, "2", "Digit2")
+    wait_until(lambda: wall.ticket(orders[1]["id"])["lines"][0]["waits"], lambda: wall.ticket(orders[1]["id"]))
+    screen.until(f"document.querySelector('.past').dataset.order === '{orders[2]['id']}'")
+    press(screen, "ArrowDown", "ArrowDown")
+    press(screen, " ", "Space")
+    wait_until(lambda: wall.ticket(orders[2]["id"])["lines"][0]["waits"], lambda: wall.ticket(orders[2]["id"]))
+    press(screen, "r", "KeyR")
+    until_shown(screen, lambda cards: [card["order"] for card in cards] == [orders[1]["id"], orders[2]["id"]])
+    assert wall.ticket(orders[0]["id"])["state"] == "ready"
+
+
+def test_a_key_s_number_hides_nothing_and_the_ring_of_what_is_chosen_is_whole(wall, screen):
+    wall.order("Lomo", order_title="Los novios de la mesa grande del fondo y sus padres")
+    until_shown(screen, lambda cards: len(cards) == 1)
+    press(screen, "ArrowRight", "ArrowRight")
+    assert screen.run("""(() => {
+      const box = (element) => element.getBoundingClientRect();
+      const text = document.createRange();
+      text.selectNodeContents(document.querySelector('.card .title'));
+      const place = box(document.querySelector('.card .place'));
+      return place.width > 0 && Array.from(text.getClientRects()).every((line) => line.right <= place.left || line.top >= place.bottom);
+    })()""")
+    offset, width = screen.run("""(() => { const style = getComputedStyle(document.activeElement);
+      return [parseFloat(style.outlineOffset), parseFloat(style.outlineWidth)]; })()""")
+    assert width >= 3 and offset + width <= 0  # the card cuts what is outside
 
 
 def test_recall_brings_a_line_back(wall, screen):

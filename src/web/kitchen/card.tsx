@@ -44,6 +44,13 @@ export function subtitleOf(card: Card, texts: Texts, screen: Screen): string {
   return parts.join(' · ');
 }
 
+// The key that presses what stands there: 1 to 9, then 0; -1: none.
+export function placeOf(index: number): number { return index < 10 ? (index + 1) % 10 : -1; }
+
+export function Place(props: { place: number }): ComponentChildren {
+  return props.place < 0 ? null : <span class="place" aria-hidden="true">{props.place}</span>;
+}
+
 // A state is a colour, a shape and a word.
 export function Age(props: { pace: string; minutes: number; texts: Texts }): ComponentChildren {
   const { pace, minutes, texts } = props;
@@ -85,7 +92,7 @@ export class CardView extends Component<CardProps> {
         <div class="top">
           <button class={'number' + (card.isStarted ? ' started' : '')} onClick={() => screen.startOrder(ticket)}
             aria-label={fill(texts.start, { number: ticket.order_number })} aria-pressed={card.isStarted}>{ticket.order_number}</button>
-          <button class="head" onClick={mark} aria-label={fill(texts.markAll, { number: ticket.order_number }) + ', ' + titleOf(card, texts) + ', ' +
+          <button class="head" data-key={place} onClick={mark} aria-label={fill(texts.markAll, { number: ticket.order_number }) + ', ' + titleOf(card, texts) + ', ' +
             fill(texts.minutes, { n: minutes })} disabled={orderLines === 0}>
             <span class="title" dir="auto">{titleOf(card, texts)}</span>
             <span class="under">
@@ -93,7 +100,7 @@ export class CardView extends Component<CardProps> {
               {card.kind === 'other' && <span class="word">{ticket.state}</span>}
               {subtitle && <span class="subtitle" dir="auto">{subtitle}</span>}
             </span>
-            {place >= 0 && <span class="place" aria-hidden="true">{place}</span>}
+            <Place place={place} />
           </button>
         </div>
         {ticket.comment && <p class="comment" dir="auto">{ticket.comment}</p>}

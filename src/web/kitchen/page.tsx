@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import type { KitchenAlert } from 'api';
 import { fill, Texts } from '../shared/texts';
 import { clockTime } from '../shared/time';
-import { CardView } from './card';
+import { CardView, placeOf } from './card';
 import { AllDayView, PassView, RecallView } from './views';
 import { LetInView } from './let_in';
 import { SettingsView } from './settings';
@@ -93,17 +93,18 @@ class Page extends Component<Record<string, never>, PageState> {
     const screen = this.screen;
     screen.sound.touch();
     if (screen.phase !== 'running') return;
-    const heads = Array.from(document.querySelectorAll<HTMLElement>('.card .head'));
+    // What the keys press: the heads of tickets, on the pass what is next for each order, of the recalled ones the way back.
+    const heads = Array.from(document.querySelectorAll<HTMLElement>('[data-key]'));
     const at = heads.indexOf(target);
     const key = event.key;
     if (/^[0-9]$/.test(key)) {
-      const head = heads[key === '0' ? 9 : Number(key) - 1];
+      const head = document.querySelector<HTMLElement>('[data-key="' + key + '"]');
       if (head) head.click();
     } else if (/^Arrow(Right|Down|Left|Up)$/.test(key) && heads.length > 0) {
       const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : this.columns(heads) * (key === 'ArrowDown' ? 1 : -1);
       const next = heads[at < 0 ? 0 : Math.min(heads.length - 1, Math.max(0, at + step))];
       if (next) next.focus();
-    } else if (key === ' ' && target === document.body) {
+    } else if (key === ' ' && at < 0 && target.tagName !== 'BUTTON') {
       const head = heads[0];
       if (head) head.click();
     } else if (key === 'r' || key === 'R') {
@@ -141,7 +142,7 @@ class Page extends Component<Record<string, never>, PageState> {
     return (
       <div class="screen">
         <TruthBar screen={screen} />
-        <main id="main">{this.view()}</main>
+        <main id="main" class={this.state.hasKeys ? 'with-keys' : ''}>{this.view()}</main>
         <UndoBar screen={screen} />
       </div>
     );
@@ -179,9 +180,9 @@ class Page extends Component<Record<string, never>, PageState> {
         {cards.length === 0 && screen.hasList && (
           <div class="empty"><p class="empty-head">{texts.nothing}</p><p>{texts.nothingMore}</p></div>
         )}
-        <div class={'cards' + (this.state.hasKeys ? ' with-keys' : '')}>
+        <div class="cards">
           {cards.slice(0, this.state.drawnMax).map((card, i) => (
-            <CardView key={card.ticket.order_id} card={card} screen={screen} place={i < 10 ? (i + 1) % 10 : -1}
+            <CardView key={card.ticket.order_id} card={card} screen={screen} place={placeOf(i)}
               minutes={minutesOf(card.since, now)} language={screen.language} highlight={highlighted ? highlighted.key : ''} />
           ))}
         </div>
