@@ -195,6 +195,25 @@ def test_stations_show_their_own_and_what_waits_elsewhere(wall):
     wall.clear()
 
 
+def test_the_address_names_stations_as_people_do(wall):
+    page = wall.display(query="?station=BARRA,%20cocina%20fria")
+    order = wall.order(wall.dish("cold"), wall.dish("hot"), wall.dish("bar"))
+    until_shown(page, lambda cards: [len(card["lines"]) for card in cards] == [2])
+    assert [line[0] for line in shown(page)[0]["lines"]] == [line_of(order, 0), line_of(order, 2)]
+    assert "Barra, Cocina fría" in page.text(".facts") and page.run("document.querySelector('.alert')") is None
+    page.close()
+    wall.clear()
+
+
+def test_a_station_that_does_not_exist_is_said(wall):
+    page = wall.display(query="?station=barra,Parrila")
+    page.until("document.querySelector('.alert') !== null")
+    told = page.text(".alert")
+    assert "una estación que no existe: Parrila." in told and "Cocina fría" in told and "Barra" in told
+    assert page.text(".facts b") == "Barra"
+    page.close()
+
+
 def press(page, key, code):
     for kind in ("keyDown", "keyUp"):
         page("Input.dispatchKeyEvent", type=kind, key=key, code=code, text=key if len(key) == 1 and kind == "keyDown" else "")

@@ -200,6 +200,7 @@ class TruthBar extends Component<{ screen: Screen }> {
     const count = screen.hasList ? screen.cards().length : 0;
     const later = screen.hasList ? screen.laterCount() : 0;
     const overdue = screen.marks.overdue;
+    const unknown = screen.unknownStations;
     const names = screen.watched.map((id) => screen.stationName(id)).join(', ');
     // Of what the box cannot say just now nothing is said.
     const outside = silent ? [] : troublesOutside(screen.readiness, texts, (instant) => screen.when(instant));
@@ -231,6 +232,10 @@ class TruthBar extends Component<{ screen: Screen }> {
         {/* Of its own sound the bar below speaks. */}
         {screen.alerts.filter((alert) => !(alert.kind === 'display_muted' && alert.name === screen.keyName)).map((alert) => <p class="alert" role="alert" key={alert.kind + alert.name}>{alertText(alert, screen)}</p>)}
         {outside.map(({ subject, text }) => <p class="alert outside" role="status" data-of={subject} key={subject}>{text}</p>)}
+        {unknown.length > 0 && (
+          <p class="alert" role="alert">{fill(texts.noStationCalled, { what: unknown.join(', ') })} {screen.stations.length > 0
+            ? fill(texts.stationsAre, { names: screen.stations.map((station) => station.name).join(', ') }) : texts.stationsNone}</p>
+        )}
         {!screen.keepsInStorage && <p class="alert">{texts.storageBroken}</p>}
         {screen.notice && <p class="alert" role="alert">{screen.notice}</p>}
         {screen.sound.wantsTouch && <button class="hear" onClick={() => screen.sound.touch()}>{texts.touchToHear}</button>}

@@ -5,7 +5,7 @@ import type { DeviceRequestAnswer, KitchenAlert, KitchenChanges, KitchenMenu, Ki
 import { Api, LockedOut, NoAnswer, Refused } from '../shared/api';
 import { Live, News } from '../shared/live';
 import { Kept, randomName } from '../shared/storage';
-import { fill, Language, languageOf, Texts, textsOf } from '../shared/texts';
+import { fill, Language, languageOf, plain, Texts, textsOf } from '../shared/texts';
 import { dayAndTime, nextTimeOfDay, ServerClock } from '../shared/time';
 import { Awake } from './awake';
 import { callOf, Mark, Marks } from './marks';
@@ -84,7 +84,7 @@ export class Screen {
       ...this.kept.read<Partial<Preferences>>('preferences') };
     const station = query.get('station');
     this.isFixed = station !== null;
-    if (station !== null) this.preferences.stations = station.split(',').filter((id) => id !== '');
+    if (station !== null) this.preferences.stations = station.split(',').map((each) => each.trim()).filter((each) => each !== '');
     const view = query.get('view');
     this.view = view === 'pass' || view === 'all-day' ? view : this.preferences.view;
     this.display = this.ofTab.read<string>('display') || randomName(12);
@@ -313,9 +313,25 @@ export class Screen {
 
   private needsFresh = true;
 
+  // By the id or, in the address, by the name.
+  private stationOf(wanted: string): KitchenStation | undefined {
+    return this.stations.filter((station) => station.id === wanted.toLowerCase())[0] ||
+      (this.isFixed ? this.stations.filter((station) => plain(station.name) === plain(wanted))[0] : undefined);
+  }
+
   // The stations that this screen shows and that exist.
   get watched(): string[] {
-    return this.preferences.stations.filter((id) => this.stations.some((station) => station.id === id));
+    const ids: string[] = [];
+    for (const wanted of this.preferences.stations) {
+      const station = this.stationOf(wanted);
+      if (station && ids.indexOf(station.id) < 0) ids.push(station.id);
+    }
+    return ids;
+  }
+
+  // What the address names and is no station.
+  get unknownStations(): string[] {
+    return this.isFixed && this.hasList ? this.preferences.stations.filter((wanted) => !this.stationOf(wanted)) : [];
   }
 
   private async readChanges(cursor: string, signal: AbortSignal): Promise<News> {

@@ -3,14 +3,11 @@
 import { Component, h } from 'preact';
 import type { ComponentChildren } from 'preact';
 import type { KitchenModifier, KitchenProduct } from 'api';
-import { fill } from '../shared/texts';
+import { fill, plain } from '../shared/texts';
 import { clockTime } from '../shared/time';
 import { Screen } from './screen';
 
 const FOUND_MAX = 40;
-
-// Case and accents do not matter.
-function plain(text: string): string { return text.normalize('NFD').replace(/[\u0300-\u036f]/g, '').toLowerCase(); }
 
 interface Row {
   item: KitchenProduct | KitchenModifier;

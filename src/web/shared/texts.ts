@@ -27,6 +27,7 @@ const es = {
   allDayNone: 'No hay platos por preparar.', allDayHelp: 'Toque un plato para ver sus comandas.', without: 'sin cambios', showing: 'Mostrando: {what}', showAll: 'Ver todas',
   search: 'Buscar un plato', untilTomorrow: 'Hasta mañana', untilISay: 'Hasta que avise', available: 'Ya hay', soldOutNow: 'Agotado ahora',
   soldOutUntil: 'hasta {time}', soldOutOpen: 'hasta que avise', soldOutNone: 'No hay nada agotado.', appsNote: 'Las apps de reparto no se enteran: agótelo allí también.', menuMore: 'Escriba para buscar entre {n} platos.',
+  noStationCalled: 'La dirección de esta página nombra una estación que no existe: {what}.', stationsAre: 'Estas hay: {names}.', stationsNone: 'No hay ninguna.',
   station: 'Estaciones de esta pantalla', allStations: 'Todas', language: 'Idioma', size: 'Tamaño', small: 'Normal', medium: 'Grande', large: 'Muy grande',
   look: 'Aspecto', light: 'Claro', dark: 'Oscuro', auto: 'Automático', volume: 'Volumen', noSound: 'Sin sonido', low: 'Bajo', high: 'Alto', 
   thisScreen: 'Esta pantalla', forget: 'Olvidar esta pantalla', forgetSure: 'Toque otra vez para olvidarla',
@@ -72,6 +73,7 @@ const en: Texts = {
   allDayNone: 'No dishes to make.', allDayHelp: 'Touch a dish to see its tickets.', without: 'no changes', showing: 'Showing: {what}', showAll: 'Show all',
   search: 'Search a dish', untilTomorrow: 'Until tomorrow', untilISay: 'Until I say so', available: 'Back in stock', soldOutNow: 'Sold out now',
   soldOutUntil: 'until {time}', soldOutOpen: 'until somebody says so', soldOutNone: 'Nothing is sold out.', appsNote: 'Delivery apps are not told: hide it there too.', menuMore: 'Type to search {n} dishes.',
+  noStationCalled: 'The address of this page names a station that does not exist: {what}.', stationsAre: 'There are: {names}.', stationsNone: 'There is none.',
   station: 'Stations of this screen', allStations: 'All', language: 'Language', size: 'Size', small: 'Normal', medium: 'Large', large: 'Very large',
   look: 'Look', light: 'Light', dark: 'Dark', auto: 'Automatic', volume: 'Volume', noSound: 'No sound', low: 'Low', high: 'High', 
   thisScreen: 'This screen', forget: 'Forget this screen', forgetSure: 'Touch again to forget it',
@@ -115,6 +117,7 @@ const pt: Texts = {
   allDayNone: 'Não há pratos a preparar.', allDayHelp: 'Toque um prato para ver as comandas.', without: 'sem mudanças', showing: 'Mostrando: {what}', showAll: 'Ver todas',
   search: 'Buscar um prato', untilTomorrow: 'Até amanhã', untilISay: 'Até eu avisar', available: 'Já tem', soldOutNow: 'Esgotado agora',
   soldOutUntil: 'até {time}', soldOutOpen: 'até alguém avisar', soldOutNone: 'Nada está esgotado.', appsNote: 'Os apps de entrega não ficam sabendo: esconda lá também.', menuMore: 'Digite para buscar entre {n} pratos.',
+  noStationCalled: 'O endereço desta página nomeia uma estação que não existe: {what}.', stationsAre: 'Existem: {names}.', stationsNone: 'Não há nenhuma.',
   station: 'Estações desta tela', allStations: 'Todas', language: 'Idioma', size: 'Tamanho', small: 'Normal', medium: 'Grande', large: 'Muito grande',
   look: 'Aparência', light: 'Claro', dark: 'Escuro', auto: 'Automático', volume: 'Volume', noSound: 'Sem som', low: 'Baixo', high: 'Alto', 
   thisScreen: 'Esta tela', forget: 'Esquecer esta tela', forgetSure: 'Toque de novo para esquecer',
@@ -150,6 +153,9 @@ export function languageOf(...wanted: (string | null | undefined)[]): Language {
 export function fill(text: string, values: { [name: string]: string | number }): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => name in values ? String(values[name]) : whole);
 }
+
+// By which names are compared: case and accents do not matter.
+export function plain(text: string): string { return text.normalize('NFD').replace(/[\u0300-\u036f]/g, '').trim().toLowerCase(); }
 
 export function quantityText(quantity: number, language: Language): string {
   return new Intl.NumberFormat(language, { maximumFractionDigits: 3 }).format(quantity);
