@@ -298,6 +298,46 @@ def test_a_dish_is_sold_out_until_tomorrow_and_back_again(wall, screen):
     wait_until(lambda: wall.api.get(product).data["sold_out"] is None, lambda: screen.errors)
 
 
+def test_what_is_sold_out_has_a_sign_on_its_tickets_and_in_all_day_until_it_is_back(wall, screen):
+    """Whoever says so: here another program."""
+    dish = wall.dish("cold")
+    modifier = next(modifier for category in wall.api.get("/v1/kitchen/menu").data["categories"] for product in category["products"]
+                    for modifier in product["modifiers"])
+    order = wall.order(dish, {**wall.dish("hot"), "modifiers": [{"id": modifier["id"], "name": modifier["name"], "quantity": 1, "price": 0}]})
+    until_shown(screen, lambda cards: [len(card["lines"]) for card in cards] == [2])
+    signed = "Array.from(document.querySelectorAll('.gone-86')).map((each) => each.parentElement.closest('.line, .row').innerText)"
+    assert screen.run(signed) == []
+    sold_out = [f"/v1/menu/products/{dish['product_id']}/sold-out", f"/v1/menu/modifiers/{modifier['id']}/sold-out"]
+    for path in sold_out:
+        assert wall.api.put(path, {"until": None}).status == 200
+    wait_until(lambda: len(screen.run(signed)) == 2, lambda: screen.run(signed), 30)
+    assert dish["product_name"] in screen.run(signed)[0] and "AGOTADO" in screen.run(signed)[0]
+    assert modifier["name"] in screen.run(signed)[1]
+    screen.click("nav button:nth-child(2)")
+    assert [dish["product_name"] in text for text in screen.run(signed)] == [True]
+    for path in sold_out:
+        assert wall.api.delete(path).status == 200
+    wait_until(lambda: screen.run(signed) == [], lambda: screen.run(signed), 30)
+    assert order["id"]
+
+
+def test_the_view_of_what_is_sold_out_says_what_each_thing_is_and_until_when(wall, screen):
+    menu = wall.api.get("/v1/kitchen/menu").data
+    modifier = next(modifier for category in menu["categories"] for product in category["products"] for modifier in product["modifiers"])
+    screen.click("nav button:nth-child(5)")
+    screen.type(".search input", "no hay tal cosa")
+    assert "Nada se llama así: «no hay tal cosa»." in screen.text(".sold-out")
+    screen.type(".search input", modifier["name"])
+    row = f"[data-item='{modifier['id']}']"
+    assert "modificador" in screen.text(row) and "Agotar hasta mañana" in screen.text(row)
+    screen.click(row + " .strong")
+    path = f"/v1/menu/modifiers/{modifier['id']}/sold-out"
+    screen.until(f"document.querySelector(\"{row} .choices\") === null")
+    # The day begins at 05:00, today or tomorrow.
+    assert re.search(r"hasta (mañana|las) 05:00", screen.text(row)) and "Volver a vender" in screen.text(row)
+    assert wall.api.delete(path).status == 200
+
+
 def test_ages_are_of_the_box_whatever_the_tablet_says(wall):
     page = wall.display(before="(() => { const now = Date.now; Date.now = () => now() + 2 * 365 * 86400000; })()")
     order = wall.order("Lomo")
@@ -344,7 +384,7 @@ def test_the_page_asks_the_documented_api_alone(wall, screen):
     assert asked <= {("GET", "/kitchen"), ("GET", "/kitchen…"), ("GET", "/kitchen/….js"), ("GET", "/kitchen/….css"), ("GET", "/kitchen/….svg"),
                      ("GET", "/kitchen/….webmanifest"), ("GET", "/kitchen/worker.js"), ("POST", "/auth/pair"), ("GET", "/readyz"),
                      ("GET", "/v1/kitchen/settings"), ("GET", "/v1/kitchen/stations…"), ("GET", "/v1/kitchen/tickets…"),
-                     ("GET", "/v1/kitchen/changes…"), ("POST", "/v1/kitchen/tickets/…/done")}, asked
+                     ("GET", "/v1/kitchen/changes…"), ("GET", "/v1/kitchen/menu"), ("POST", "/v1/kitchen/tickets/…/done")}, asked
 
 
 def test_the_others_hear_of_a_screen_that_is_off(wall, screen):

@@ -21,7 +21,7 @@ function signatureOf(props: CardProps): string {
   const { card } = props;
   return [card.ticket.revision, card.kind, card.isRush, card.isStarted, props.place, props.minutes, props.language, props.highlight,
     card.rounds.map((round) => round.lines.map(({ line, look }) => line.id + look).join()).join(';'), card.done.length,
-    card.elsewhere.map((each) => each.station + each.done + '/' + each.of).join(), props.screen.rulesText].join(' ');
+    card.elsewhere.map((each) => each.station + each.done + '/' + each.of).join(), props.screen.rulesText, props.screen.soldOutRevision].join(' ');
 }
 
 export function serviceText(service: string, texts: Texts): string {
@@ -50,6 +50,9 @@ export function placeOf(index: number): number { return index < 10 ? (index + 1)
 export function Place(props: { place: number }): ComponentChildren {
   return props.place < 0 ? null : <span class="place" aria-hidden="true">{props.place}</span>;
 }
+
+// Of a dish or modifier that is sold out now: those that were ordered are to be made all the same.
+export function SoldOutSign(props: { texts: Texts }): ComponentChildren { return <span class="gone-86">⊘ {props.texts.soldOutTag}</span>; }
 
 // A state is a colour, a shape and a word.
 export function Age(props: { pace: string; minutes: number; texts: Texts }): ComponentChildren {
@@ -162,9 +165,11 @@ export class CardView extends Component<CardProps> {
             <span class="dish" dir="auto">{line.name}</span>
             {line.variant && <span class="variant" dir="auto">{line.variant}</span>}
             {line.modifiers.map((each, i) => (
-              <span class="modifier" dir="auto" key={i}>{each.quantity === 1 ? '' : fill(texts.perItem, { n: each.quantity }) + ' '}{each.name}</span>
+              <span class="modifier" dir="auto" key={i}>{each.quantity === 1 ? '' : fill(texts.perItem, { n: each.quantity }) + ' '}{each.name}
+                {screen.isSoldOut(each.modifier_id) && <SoldOutSign texts={texts} />}</span>
             ))}
             {line.comment && <span class="comment" dir="auto">{line.comment}</span>}
+            {screen.isSoldOut(line.product_id) && <SoldOutSign texts={texts} />}
             {look === 'cancelled' && <span class="tag gone">{texts.cancelledLine}</span>}
             {line.station_id === null && <span class="tag">{texts.noStation}</span>}
           </span>

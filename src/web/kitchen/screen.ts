@@ -38,7 +38,7 @@ export interface LettingIn {
 const SILENT_AFTER_MS = 10000;
 const SEND_BACK_OFF_MAX_MS = 10000;
 const RECALL_HOURS = 12;
-const READINESS_EVERY_MS = 20000;
+const OUTSIDE_EVERY_MS = 20000;
 const READINESS_LIMIT_MS = 8000;
 
 export class Screen {
@@ -62,6 +62,7 @@ export class Screen {
   notice: string | null = null;
   highlighted: Dish | null = null;
   rules: Rules = { leadMinutes: 20, thresholds: {}, notPrepared: {} };
+  soldOutRevision = 0;  // rises when what is sold out changes
   rulesText = '';  // changes with them and the stations' names
   hasList = false;
   isWorkerRefused = false;
@@ -135,7 +136,7 @@ export class Screen {
     window.addEventListener('online', () => this.live.hurry());
     document.addEventListener('visibilitychange', () => {
       this.live.hurry();
-      this.readReadinessNow();
+      this.followNow();
     });
   }
 
@@ -143,7 +144,7 @@ export class Screen {
     this.phase = 'running';
     this.changed();
     this.live.start();
-    void this.readReadiness();
+    void this.follow();
   }
 
   private ticks = 0;
@@ -254,7 +255,8 @@ export class Screen {
     this.ofTab.clear();
     this.tickets.takeAll([], true, new Map());
     this.announced = new Announced(null);
-    this.settings = this.menu = this.recalled = this.readiness = null;
+    this.settings = this.menu = this.menuTag = this.recalled = this.readiness = null;
+    this.noteSoldOut();
     this.stations = [];
     this.alerts = [];
     this.hasList = false;
@@ -308,6 +310,7 @@ export class Screen {
     this.needsFresh = false;
     this.hasList = true;
     this.announce();
+    if (!this.menu) void this.readMenu(false);
     return cursor;
   }
 
@@ -344,6 +347,8 @@ export class Screen {
       for (const ticket of answer.body.data) this.tickets.take(ticket);
       this.alerts = answer.body.alerts;
       if (answer.body.data.length > 0) this.announce();
+      // Something else has changed.
+      else if (answer.body.next !== cursor) void this.readMenu(false);
       return { next: answer.body.next, isNews: answer.body.data.length > 0, waited: answer.headers.get('Preference-Applied') !== null };
     } catch (error) {
       if (error instanceof Refused && (error.status === 410 || error.status === 400)) this.needsFresh = true;
@@ -379,13 +384,13 @@ export class Screen {
     location.reload();
   }
 
-  private isReadingReadiness = false;
-  private readReadinessNow: () => void = () => undefined;
+  private isFollowing = false;
+  private followNow: () => void = () => undefined;
 
   // What cannot be read is not known. An answer that is not ready says so with 503 and has the checks all the same.
-  private async readReadiness(): Promise<void> {
-    if (this.isReadingReadiness) return;
-    this.isReadingReadiness = true;
+  private async follow(): Promise<void> {
+    if (this.isFollowing) return;
+    this.isFollowing = true;
     while (this.phase === 'running') {
       const abort = new AbortController();
       const limit = setTimeout(() => abort.abort(), READINESS_LIMIT_MS);
@@ -398,12 +403,13 @@ export class Screen {
       }
       clearTimeout(limit);
       this.changed();
+      if (this.hasList) await this.readMenu(false);
       await new Promise<void>((resolve) => {
-        this.readReadinessNow = resolve;
-        setTimeout(resolve, READINESS_EVERY_MS);
+        this.followNow = resolve;
+        setTimeout(resolve, OUTSIDE_EVERY_MS);
       });
     }
-    this.isReadingReadiness = false;
+    this.isFollowing = false;
   }
 
   // What is shown
@@ -455,7 +461,7 @@ export class Screen {
     this.view = view;
     this.highlighted = null;
     if (view === 'recall') void this.readRecalled();
-    if (view === 'sold-out') void this.readMenu();
+    if (view === 'sold-out') void this.readMenu(true);
     if (view === 'tickets' || view === 'pass' || view === 'all-day') this.prefer({ view });
     this.changed();
   }
@@ -533,14 +539,37 @@ export class Screen {
 
   sellAgain(id: string, what: string, isModifier: boolean): void { this.add({ kind: 'in-stock', subject: id, what, isModifier }); }
 
-  private async readMenu(): Promise<void> {
+  // The menu, of which an unchanged one costs nothing. `isAsked`: by the cook, who hears of a failure.
+  private async readMenu(isAsked: boolean): Promise<void> {
     try {
-      this.menu = (await this.api.send<KitchenMenu>('GET', '/v1/kitchen/menu')).body.data;
+      const answer = await this.api.send<KitchenMenu>('GET', '/v1/kitchen/menu',
+        { headers: this.menuTag ? { 'If-None-Match': this.menuTag } : {} });
+      if (answer.status === 304) return;
+      this.menuTag = answer.headers.get('ETag');
+      this.menu = answer.body.data;
+      this.noteSoldOut();
       this.changed();
     } catch (error) {
-      this.noteFailure(error);
+      if (isAsked) this.noteFailure(error);
     }
   }
+
+  private menuTag: string | null = null;
+  private soldOut: { [id: string]: boolean } = {};
+
+  private noteSoldOut(): void {
+    this.soldOut = {};
+    for (const category of this.menu ? this.menu.categories : []) {
+      for (const product of category.products) {
+        if (product.sold_out) this.soldOut[product.id] = true;
+        for (const modifier of product.modifiers) if (modifier.sold_out) this.soldOut[modifier.id] = true;
+      }
+    }
+    this.soldOutRevision++;
+  }
+
+  // Of a product or a modifier of the menu.
+  isSoldOut(id: string | null): boolean { return id !== null && this.soldOut[id] === true; }
 
   private async readRecalled(): Promise<void> {
     const since = new Date(this.clock.now() - RECALL_HOURS * 3600000).toISOString();
@@ -587,7 +616,7 @@ export class Screen {
       const answer = await this.api.send<TicketAnswer>(call.method, call.path, { body: call.body, headers: { 'Idempotency-Key': mark.id } });
       const isStock = mark.kind === 'sold-out' || mark.kind === 'in-stock';
       if (!isStock && answer.body) this.tickets.take(answer.body.data);
-      if (isStock && this.view === 'sold-out') void this.readMenu();
+      if (isStock) void this.readMenu(false);
       if (mark.kind === 'undo' && this.view === 'recall') void this.readRecalled();
       this.marks.settled(mark);
       this.sendFailures = 0;

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import type { Ticket } from 'api';
 import { fill, quantityText } from '../shared/texts';
 import { clockTime } from '../shared/time';
-import { Age, Place, placeOf, serviceText, subtitleOf, titleOf } from './card';
+import { Age, Place, placeOf, serviceText, SoldOutSign, subtitleOf, titleOf } from './card';
 import { Screen } from './screen';
 import { Card, minutesOf, paceOf, variantOf } from './tickets';
 
@@ -25,6 +25,7 @@ export class AllDayView extends Component<{ screen: Screen }> {
                 <span class="quantity many">{quantityText(dish.quantity, language)}</span>
                 <span class="what">
                   <span class="dish" dir="auto">{dish.name}</span>
+                  {screen.isSoldOut(dish.productId) && <SoldOutSign texts={texts} />}
                   {dish.variant && <span class="variant" dir="auto">{dish.variant}</span>}
                   {(dish.kinds.length > 1 || dish.kinds[0]!.text !== '') && dish.kinds.map((kind) => (
                     <span class="modifier" dir="auto" key={kind.text}>{quantityText(kind.quantity, language)} · {kind.text || texts.without}</span>
