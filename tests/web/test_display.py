@@ -57,6 +57,10 @@ def test_a_revoked_key_shows_why_and_what_was_stored_is_deleted(wall):
     (key,) = [key for key in keys if key["name"] == "Freidora"]
     assert wall.api.delete("/auth/api-keys/" + key["id"]).status == 200
     page.until("document.querySelector('.reason') !== null && document.querySelector('.big') !== null")
+    # In one language, that of the restaurant, whatever the browser's is.
+    assert page.run("navigator.language.slice(0, 2)") == "en" and page.run("document.documentElement.lang") == "es"
+    assert "fue retirado" in page.text(".reason") and "todavía no tiene permiso" in page.text("h1") and "panel" in page.text(".ways")
+    assert "sudo" not in page.text(".ways")
     assert page.run("Object.keys(localStorage).filter((name) => /key|marks|announced/.test(name)).length") == 0
     assert shown(page) == []
     number = page.until("(document.querySelector('.big') || {innerText: ''}).innerText.replace(/\\D/g, '')")
@@ -301,9 +305,11 @@ def test_a_dish_is_sold_out_until_tomorrow_and_back_again(wall, screen):
 def test_what_is_sold_out_has_a_sign_on_its_tickets_and_in_all_day_until_it_is_back(wall, screen):
     """Whoever says so: here another program."""
     dish = wall.dish("cold")
-    modifier = next(modifier for category in wall.api.get("/v1/kitchen/menu").data["categories"] for product in category["products"]
-                    for modifier in product["modifiers"])
-    order = wall.order(dish, {**wall.dish("hot"), "modifiers": [{"id": modifier["id"], "name": modifier["name"], "quantity": 1, "price": 0}]})
+    modifiers = {product["id"]: product["modifiers"] for category in wall.api.get("/v1/kitchen/menu").data["categories"]
+                 for product in category["products"]}
+    hot = next(dish for dish in (wall.dish("hot", number) for number in range(6)) if modifiers[dish["product_id"]])
+    modifier = modifiers[hot["product_id"]][0]
+    order = wall.order(dish, {**hot, "modifiers": [{"modifier_id": modifier["id"], "name": modifier["name"], "quantity": 1, "price": 0}]})
     until_shown(screen, lambda cards: [len(card["lines"]) for card in cards] == [2])
     signed = "Array.from(document.querySelectorAll('.gone-86')).map((each) => each.parentElement.closest('.line, .row').innerText)"
     assert screen.run(signed) == []
@@ -318,7 +324,7 @@ def test_what_is_sold_out_has_a_sign_on_its_tickets_and_in_all_day_until_it_is_b
     for path in sold_out:
         assert wall.api.delete(path).status == 200
     wait_until(lambda: screen.run(signed) == [], lambda: screen.run(signed), 30)
-    assert order["id"]
+    assert wall.ticket(order["id"])["state"] == "open"
 
 
 def test_the_view_of_what_is_sold_out_says_what_each_thing_is_and_until_when(wall, screen):
@@ -336,6 +342,22 @@ def test_the_view_of_what_is_sold_out_says_what_each_thing_is_and_until_when(wal
     # The day begins at 05:00, today or tomorrow.
     assert re.search(r"hasta (mañana|las) 05:00", screen.text(row)) and "Volver a vender" in screen.text(row)
     assert wall.api.delete(path).status == 200
+
+
+def test_the_pass_shows_all_stations_and_says_so(wall):
+    page = wall.display(query="?station=Barra&view=pass")
+    order = wall.order(wall.dish("cold"), wall.dish("bar"))
+    until_shown(page, lambda cards: [card["order"] for card in cards] == [order["id"]])
+    assert page.run("document.querySelectorAll('.card .short li').length") == 2
+    assert page.text(".facts b") == "Todas las estaciones"
+    page.click("nav button:nth-child(1)")
+    until_shown(page, lambda cards: [len(card["lines"]) for card in cards] == [1])
+    assert page.text(".facts b") == "Barra"
+    page.click("nav button:nth-child(6)")
+    settings = page.text(".settings")
+    assert "su clave sigue activa" in settings and "comanda keys revoke ID" in settings
+    page.close()
+    wall.clear()
 
 
 def test_ages_are_of_the_box_whatever_the_tablet_says(wall):

@@ -201,7 +201,9 @@ class TruthBar extends Component<{ screen: Screen }> {
     const later = screen.hasList ? screen.laterCount() : 0;
     const overdue = screen.marks.overdue;
     const unknown = screen.unknownStations;
-    const names = screen.watched.map((id) => screen.stationName(id)).join(', ');
+    // Whole orders are of all stations, whichever this screen shows else.
+    const names = screen.view === 'pass' && screen.watched.length > 0 ? texts.passAll
+      : screen.watched.map((id) => screen.stationName(id)).join(', ');
     // Of what the box cannot say just now nothing is said.
     const outside = silent ? [] : troublesOutside(screen.readiness, texts, (instant) => screen.when(instant));
     return (

@@ -103,7 +103,7 @@ export class Screen {
   }
 
   get language(): Language {
-    return this.preferences.language || languageOf(this.settings && this.settings.restaurant.language, navigator.language);
+    return this.preferences.language || languageOf(this.settings && this.settings.restaurant.language, this.spoken, navigator.language);
   }
 
   get texts(): Texts { return textsOf(this.language); }
@@ -248,6 +248,7 @@ export class Screen {
 
   // What this screen has stored of the restaurant.
   private forget(): void {
+    this.spoken = this.language;
     this.api.key = null;
     this.keyName = '';
     this.marks.forget();
@@ -315,6 +316,7 @@ export class Screen {
   }
 
   private needsFresh = true;
+  private spoken: Language | null = null;  // before the key was forgotten
 
   // By the id or, in the address, by the name.
   private stationOf(wanted: string): KitchenStation | undefined {

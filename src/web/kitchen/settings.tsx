@@ -74,6 +74,7 @@ export class SettingsView extends Component<{ screen: Screen }, { isSure: boolea
             <button class="quiet" onClick={() => this.state.isSure ? screen.forgetThisScreen() : this.setState({ isSure: true })}>
               {this.state.isSure ? texts.forgetSure : texts.forget}</button>
           </div>
+          <p class="soft">{texts.forgetKey} <code>comanda keys list</code>, <code>comanda keys revoke ID</code></p>
         </fieldset>
       </div>
     );
