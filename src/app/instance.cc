@@ -81,8 +81,18 @@ std::vector<http::Readiness> Instance::CheckReadiness() {
     checks.push_back({.name = "time_zones", .ok = true, .state = zones});
   }
   neighbours_.AddReadiness(checks);
+  if (process_.network) {
+    checks.push_back(ops::CheckInternet(process_.network->internet(), process_.clock.Now()));
+  }
   if (std::string state = kitchen_.Describe(); !state.empty()) {
-    checks.push_back({.name = "kitchen", .ok = true, .state = std::move(state)});
+    const kitchen::Watch::Totals totals = kitchen_.Sum();
+    const auto count = [](size_t number) { return static_cast<int64_t>(number); };
+    checks.push_back({.name = "kitchen",
+                      .ok = true,
+                      .state = std::move(state),
+                      .counts = {{"displays", count(totals.displays)},
+                                 {"unwatched", count(totals.unwatched)},
+                                 {"muted", count(totals.muted)}}});
   }
   more_checks_(checks);
   return checks;

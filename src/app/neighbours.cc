@@ -76,20 +76,26 @@ void Neighbours::LendTo(http::Site& site) {
   site.delivery = &*delivery_;
 }
 
-std::string Neighbours::SyncState() {
+http::Readiness Neighbours::CheckSync() {
+  http::Readiness check{.name = "sync", .ok = true};
   try {
     const cloud::Status sync = environment_.database().Read([&](db::Snapshot& snapshot) {
       return cloud::FindStatus(snapshot, syncer_ ? syncer_->progress() : cloud::Progressing{},
                                clock_.Now());
     });
-    return cloud::Describe(sync, clock_.Now());
+    check.state = cloud::Describe(sync, clock_.Now());
+    check.code = cloud::CodeOf(sync.progress);
+    check.since = sync.progress.since;
+    check.counts = {{"steps_waiting", sync.counts.steps_waiting}};
   } catch (const Fault& fault) {
-    return "cannot be read: " + fault.cause;
+    check.state = "cannot be read: " + fault.cause;
+    check.code = "stopped";
   }
+  return check;
 }
 
 void Neighbours::AddReadiness(std::vector<http::Readiness>& checks) {
-  checks.push_back({.name = "sync", .ok = true, .state = SyncState()});
+  checks.push_back(CheckSync());
   const std::string webhooks = deliverer_ ? deliverer_->Trouble() : "";
   if (!webhooks.empty()) checks.push_back({.name = "webhooks", .ok = true, .state = webhooks});
   const std::string apps = delivery_->probes().Describe();

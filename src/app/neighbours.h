@@ -43,7 +43,7 @@ class Neighbours {
   void NoteHoldEnded() { delivery_->Wake(); }  // it reads the database
 
  private:
-  std::string SyncState();
+  http::Readiness CheckSync();
 
   Environment& environment_;
   const Clock& clock_;

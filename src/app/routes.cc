@@ -10,7 +10,6 @@
 #include "company/api.h"
 #include "delivery/api.h"
 #include "events/api.h"
-#include "http/problem_pages.h"
 #include "keys/api.h"
 #include "keys/devices_api.h"
 #include "keys/pairing_api.h"
@@ -22,13 +21,14 @@
 #include "users/api.h"
 #include "web/api.h"
 #include "web/kitchen_page.h"
+#include "web/problem_pages.h"
 #include "webhooks/api.h"
 
 namespace comanda::app {
 
 std::vector<std::span<const http::Route>> AllRoutes(auth::Mode mode) {
   std::vector<std::span<const http::Route>> tables = {
-      ops::Routes(),        http::ProblemPageRoutes(),
+      ops::Routes(),        web::ProblemPageRoutes(),
       keys::Routes(),       events::Routes(),
       company::Routes(),    menu::Routes(),
       clients::Routes(),    users::Routes(),

@@ -24,17 +24,6 @@ namespace {
 constexpr int kQrPixels = 220;
 constexpr size_t kWordBytes = 16;
 
-http::Response PageAnswer(web::HtmlPage page) {
-  http::Response response;
-  response.content_type = "text/html; charset=utf-8";
-  response.etag = http::BodyTag(page.body);
-  response.body = std::move(page.body);
-  response.headers.emplace_back("Content-Security-Policy", std::move(page.policy));
-  response.headers.emplace_back("Referrer-Policy", "no-referrer");
-  response.headers.emplace_back("Vary", "Accept-Language");
-  return response;
-}
-
 void RequireAuthority(const std::string& authority_pem) {
   if (!authority_pem.empty()) return;
   throw Refusal(Problem::kNotFound,
@@ -72,11 +61,12 @@ http::Response GetHome(http::Context& context) {
   const std::vector<http::Readiness> checks = context.site().readiness();
   const bool is_well = std::ranges::all_of(checks, &http::Readiness::ok);
   const bool is_live = context.site().mode == auth::Mode::kLive;
-  return PageAnswer(web::HomePage({.name = ops::LocalName(),
-                                   .is_well = is_well,
-                                   .is_live = is_live,
-                                   .version = std::string(kVersion)},
-                                  web::LanguageOf(context.request().Joined("Accept-Language"))));
+  return web::PageAnswer(
+      web::HomePage({.name = ops::LocalName(),
+                     .is_well = is_well,
+                     .is_live = is_live,
+                     .version = std::string(kVersion)},
+                    web::LanguageOf(context.request().Joined("Accept-Language"))));
 }
 
 http::Response GetSetup(http::Context& context) {
@@ -111,7 +101,7 @@ http::Response SetupPageAnswer(const std::string& authority_pem, const std::stri
                    .local_name = Concat({"https://", ops::LocalName(), PortPart(address)}),
                    .trust = std::nullopt};
   if (!authority_pem.empty()) setup.trust = FactsOf(authority_pem, address);
-  return PageAnswer(web::SetupPage(setup, web::LanguageOf(accept_language)));
+  return web::PageAnswer(web::SetupPage(setup, web::LanguageOf(accept_language)));
 }
 
 http::Response AuthorityAnswer(const std::string& authority_pem) {

@@ -140,6 +140,30 @@ constexpr std::array kRemedies = {
     Remedy{State::kOffline, "", "comanda cloud resume", "tries at once; else it is tried again"},
 };
 
+// The first row that fits a state and how its reason begins.
+struct Coded {
+  State state;
+  std::string_view reason;
+  std::string_view code;
+};
+constexpr std::array kCodes = {
+    Coded{State::kNotLinked, "", "not_linked"},
+    Coded{State::kInStep, "", "in_step"},
+    Coded{State::kBehind, "", "behind"},
+    Coded{State::kPaused, "", "paused"},
+    Coded{State::kOffline, "certificate", "certificate"},
+    Coded{State::kOffline, "clock", "clock"},
+    Coded{State::kOffline, "unreachable", "unreachable"},
+    Coded{State::kOffline, "the cloud refuses connections", "unreachable"},
+    Coded{State::kOffline, "", "failing"},
+    Coded{State::kStopped, "held", "held"},
+    Coded{State::kStopped, "no key", "key_refused"},
+    Coded{State::kStopped, "key refused", "key_refused"},
+    Coded{State::kStopped, "scope missing", "key_refused"},
+    Coded{State::kStopped, "certificate", "certificate"},
+    Coded{State::kStopped, "", "stopped"},
+};
+
 // The rows of the most specific reason.
 std::vector<Advice> RemediesOf(const Progressing& progress) {
   std::vector<Advice> found;
@@ -264,6 +288,13 @@ Status FindStatus(db::Session& session, Progressing progress, UtcMs now) {
     status.progress.state = State::kBehind;
   }
   return status;
+}
+
+std::string_view CodeOf(const Progressing& progress) {
+  for (const Coded& row : kCodes) {
+    if (row.state == progress.state && progress.reason.starts_with(row.reason)) return row.code;
+  }
+  return "stopped";
 }
 
 std::string Describe(const Status& status, UtcMs now) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time/clock.h"
@@ -78,5 +79,9 @@ std::vector<Advice> AdviceFor(const Status& status);
 // the counts of parked orders and differences.
 std::string Describe(const Status& status, UtcMs now);
 std::string ToJson(const Status& status, UtcMs now);
+
+// The state and its reason as one code for pages, of those that the schema SyncCheck of
+// web/openapi.json lists.
+std::string_view CodeOf(const Progressing& progress);
 
 }  // namespace comanda::cloud

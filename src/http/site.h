@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "auth/gate.h"
@@ -32,6 +33,10 @@ struct Readiness {
   std::string_view name;  // database, disk, clock, sync
   bool ok = true;
   std::string state;  // in words
+  // The same for pages, which speak other languages. Empty: the check has none.
+  std::string_view code = {};
+  std::optional<UtcMs> since = {};
+  std::vector<std::pair<std::string_view, int64_t>> counts = {};
 };
 
 // A company that a request of the command line may mean.

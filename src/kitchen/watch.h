@@ -66,6 +66,12 @@ class Watch : public http::RoomObject {
   std::vector<http::KeyDisplay> DisplaysOf(db::CompanyId company);
   // For /readyz, without names; empty: no display was ever used.
   std::string Describe() const;
+  // Of all companies.
+  struct Totals {
+    size_t displays = 0, unwatched = 0, muted = 0;
+    int64_t unwatched_open_s = 0;
+  };
+  Totals Sum() const;
 
   // One look at a company. For the thread, and for tests.
   void Look(db::CompanyId company);
@@ -77,10 +83,6 @@ class Watch : public http::RoomObject {
     std::shared_ptr<const Alerts> alerts = std::make_shared<const Alerts>();
     size_t displays = 0;  // present
   };
-  struct Totals {
-    size_t displays = 0, unwatched = 0, muted = 0;
-    int64_t unwatched_open_s = 0;
-  };
 
   struct Seen;
   Seen See(db::Session& session, db::CompanyId company);
@@ -89,7 +91,6 @@ class Watch : public http::RoomObject {
   events::Worker::Done Pass(events::Worker::Pass& pass);
   std::vector<db::CompanyId> Watched();
   void WriteWatched(db::CompanyId company, const std::vector<store::Station>& stations);
-  Totals Sum() const;
 
   const WatchSettings settings_;
   Presence presence_;

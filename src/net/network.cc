@@ -115,6 +115,8 @@ class Network::Loop {
     Wake();
   }
 
+  const Internet& internet() const { return internet_; }
+
  private:
   struct Waiting {
     Ticket ticket;
@@ -311,6 +313,10 @@ class Network::Loop {
     Transfer& transfer = *active.transfer;
     const Purpose purpose = transfer.call().purpose;
     Answer answer = conclude(transfer);
+    if (transfer.evidence() != Evidence::kNone) {
+      internet_.Note(transfer.evidence(), ParseUrl(transfer.call().url).url.host,
+                     SystemClock().MonotonicMs());
+    }
     // Without effect on one that libcurl does not have.
     curl_multi_remove_handle(multi_.get(), transfer.handle());
     if (spare_.size() < kSpareHandlesMax) spare_.push_back(transfer.TakeHandle());
@@ -339,6 +345,7 @@ class Network::Loop {
   const Multi multi_;
   const LocalNames names_;
   Heartbeat heartbeat_;
+  Internet internet_;
   // Indexed by Purpose.
   std::deque<Metrics> metrics_;
 
@@ -364,6 +371,10 @@ Network::~Network() = default;
 
 std::optional<Network::Ticket> Network::Start(Call call, OnDone on_done) {
   return loop_->Start(std::move(call), std::move(on_done));
+}
+
+Internet::Now Network::internet() const {
+  return loop_->internet().Get(SystemClock().MonotonicMs());
 }
 
 void Network::Cancel(Ticket ticket) { loop_->Cancel(ticket); }

@@ -23,6 +23,7 @@
 #include "base/heartbeat.h"
 #include "base/metrics.h"
 #include "net/call.h"
+#include "net/internet.h"
 #include "net/local_names.h"
 
 namespace comanda::net {
@@ -58,6 +59,9 @@ class Network {
   // until `stop` is requested. Reports failures of the network and the server in the Answer and
   // never throws for them. Any thread except the network thread.
   Answer Send(Call call, const std::stop_token& stop = {});
+
+  // Whether the internet can be reached, by what became of the calls so far. Any thread.
+  Internet::Now internet() const;
 
  private:
   // Defined in network.cc.

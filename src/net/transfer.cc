@@ -15,6 +15,7 @@
 #include "net/backoff.h"
 #include "crypto/peer.h"
 #include "net/outcome.h"
+#include "net/url.h"
 
 namespace comanda::net {
 namespace {
@@ -176,10 +177,8 @@ void Transfer::SetTls() {
 void Transfer::SetAddressCheck() {
   if (!call_.unix_socket.empty()) return;
   CURL* handle = handle_.get();
-  if (call_.allows_address) {
-    Set(handle, CURLOPT_OPENSOCKETFUNCTION, &Transfer::OpenSocket);
-    Set(handle, CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
-  }
+  Set(handle, CURLOPT_OPENSOCKETFUNCTION, &Transfer::OpenSocket);
+  Set(handle, CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
   // libcurl may use a connection again that a call with another check, or none, has opened.
   Set(handle, CURLOPT_PREREQFUNCTION, &Transfer::BeforeRequest);
   Set(handle, CURLOPT_PREREQDATA, static_cast<void*>(this));
@@ -207,7 +206,30 @@ Answer Transfer::Finish(CURLcode code) {
     // A peer answered, but in an unsupported protocol.
     outcome = Outcome::kConnectionFailed;
   }
+  evidence_ = EvidenceOf(outcome, system_error);
   return Abandon(outcome, std::move(error));
+}
+
+Evidence Transfer::EvidenceOf(Outcome outcome, long system_error) const {
+  // A captive portal has a certificate of its own.
+  if (outcome == Outcome::kTlsUntrusted || outcome == Outcome::kTlsPinMismatch) {
+    return Evidence::kNone;
+  }
+  if (public_dialled_ > 0 && (answer_.is_refused || IsPublicAddress(Address()))) {
+    return Evidence::kConnected;
+  }
+  // A connection that is used again may be dead when its request ends without an answer.
+  if (has_head_ && IsPublicAddress(Address())) return Evidence::kConnected;
+  if (!Address().empty()) return Evidence::kNone;
+  if (public_dialled_ > 0) {
+    const bool has_no_route = system_error == ENETUNREACH || system_error == EHOSTUNREACH;
+    return has_no_route ? Evidence::kNoRoute : Evidence::kSilence;
+  }
+  const bool is_lookup = outcome == Outcome::kNameNotFound || outcome == Outcome::kTimeout;
+  const bool was_dialled = addresses_dialled_ + addresses_refused_ > 0;
+  return is_lookup && !was_dialled && IsPublicName(ParseUrl(call_.url).url.host)
+             ? Evidence::kNoRoute
+             : Evidence::kNone;
 }
 
 Answer Transfer::Abandon(Outcome outcome, std::string error) {
@@ -283,12 +305,14 @@ bool Transfer::TakeBody(std::string_view bytes) {
 curl_socket_t Transfer::OpenSocket(void* self, curlsocktype, curl_sockaddr* address) noexcept try {
   auto& transfer = *static_cast<Transfer*>(self);
   std::string numeric = NumericAddress(address->addr);
-  if (numeric.empty() || !transfer.call_.allows_address(numeric)) {
+  const AddressCheck& allows = transfer.call_.allows_address;
+  if (numeric.empty() || (allows && !allows(numeric))) {
     ++transfer.addresses_refused_;
     transfer.answer_.address = std::move(numeric);
     return CURL_SOCKET_BAD;
   }
   ++transfer.addresses_dialled_;
+  if (IsPublicAddress(numeric)) ++transfer.public_dialled_;
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 } catch (...) {
   return CURL_SOCKET_BAD;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "net/call.h"
+#include "net/internet.h"
 
 namespace comanda::net {
 
@@ -41,6 +42,8 @@ class Transfer {
 
   // The answer of a transfer that libcurl has completed. Call once.
   Answer Finish(CURLcode code);
+  // What the completed transfer shows of the internet; kNone before Finish().
+  Evidence evidence() const { return evidence_; }
   // The answer of a transfer that the program ends itself. Call once.
   Answer Abandon(Outcome outcome, std::string error);
 
@@ -66,6 +69,7 @@ class Transfer {
   void SetTimeouts();
   void SetTls();
   void SetAddressCheck();
+  Evidence EvidenceOf(Outcome outcome, long system_error) const;
 
   struct ListDeleter {
     void operator()(curl_slist* list) const { curl_slist_free_all(list); }
@@ -79,6 +83,8 @@ class Transfer {
   bool is_body_late_ = false;
   int addresses_refused_ = 0;
   int addresses_dialled_ = 0;
+  int public_dialled_ = 0;  // of them, those that are no local network's
+  Evidence evidence_ = Evidence::kNone;
   int64_t started_ms_;
   char message_[CURL_ERROR_SIZE] = "";
   std::unique_ptr<curl_slist, ListDeleter> headers_;

@@ -67,6 +67,9 @@ http::Response Readyz(http::Context& ctx) {
   for (const http::Readiness& check : checks) {
     out.KeyOf(check.name).BeginObject();
     out.Key("ok").Boolean(check.ok).Key("state").Text(check.state);
+    if (!check.code.empty()) out.Key("code").Text(check.code);
+    if (check.since) out.Key("since").Instant(*check.since);
+    for (const auto& [name, count] : check.counts) out.KeyOf(name).Integer(count);
     out.EndObject();
   }
   out.EndObject().EndObject();
@@ -99,6 +102,26 @@ constexpr std::array kRoutes = {
 };
 
 }  // namespace
+
+http::Readiness CheckInternet(const net::Internet::Now& internet, UtcMs now) {
+  // Reported, and never makes the box unready: it sells without the internet.
+  const auto check = [&](std::string state, std::string_view code) {
+    return http::Readiness{.name = "internet", .ok = true, .state = std::move(state), .code = code};
+  };
+  const std::string since = FormatInstant(now - internet.since_ms);
+  switch (internet.state) {
+    case net::Internet::State::kUnknown:
+      break;
+    case net::Internet::State::kOk:
+      return check("last reached " + since, "ok");
+    case net::Internet::State::kDown: {
+      http::Readiness down = check("cannot be reached since " + since, "down");
+      down.since = now - internet.since_ms;
+      return down;
+    }
+  }
+  return check("not known: no call outside the local network shows it", "unknown");
+}
 
 std::span<const http::Route> Routes() { return kRoutes; }
 

@@ -14,6 +14,8 @@
 #include "db/disk_space.h"
 #include "http/context.h"
 #include "http/route.h"
+#include "http/site.h"
+#include "net/internet.h"
 
 namespace comanda::ops {
 
@@ -26,6 +28,9 @@ std::string_view ClockState(int adjtimex_result);
 
 // What is wrong with the wall clock, and what to do; empty if nothing is known to be wrong.
 std::string ClockTrouble(const Clock& clock);
+
+// By what became of the outgoing calls.
+http::Readiness CheckInternet(const net::Internet::Now& internet, UtcMs now);
 
 // The checks of /readyz for one environment: database, rows, disk, clock, sync. Any thread.
 std::vector<http::Readiness> CheckReadiness(const db::Database& database,

@@ -49,5 +49,6 @@ std::string_view SetupTrustPtHtml();
 std::string_view SetupOwnerEnHtml();
 std::string_view SetupOwnerEsHtml();
 std::string_view SetupOwnerPtHtml();
+std::string_view TextPageHtml();
 
 }  // namespace comanda::web

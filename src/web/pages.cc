@@ -9,6 +9,7 @@
 #include "base/concat.h"
 #include "base/text.h"
 #include "crypto/hash.h"
+#include "http/context.h"
 #include "web/embedded.h"
 
 namespace comanda::web {
@@ -150,6 +151,39 @@ HtmlPage SetupPage(const Setup& setup, Language language) {
                                        {"icon", Icon()},
                                        {"style", std::string(PagesCss())}}),
           .policy = Policy()};
+}
+
+HtmlPage TextPage(Language language, std::string_view title, std::string inside) {
+  std::string_view name;
+  switch (language) {
+    case Language::kEnglish:
+      name = "en";
+      break;
+    case Language::kSpanish:
+      name = "es";
+      break;
+    case Language::kPortuguese:
+      name = "pt";
+      break;
+  }
+  return {.body = Filled(TextPageHtml(), {{"language", std::string(name)},
+                                          {"title", HtmlEscaped(title)},
+                                          {"inside", std::move(inside)},
+                                          {"mark", std::string(MarkSvg())},
+                                          {"icon", Icon()},
+                                          {"style", std::string(PagesCss())}}),
+          .policy = Policy()};
+}
+
+http::Response PageAnswer(HtmlPage page) {
+  http::Response response;
+  response.content_type = "text/html; charset=utf-8";
+  response.etag = http::BodyTag(page.body);
+  response.body = std::move(page.body);
+  response.headers.emplace_back("Content-Security-Policy", std::move(page.policy));
+  response.headers.emplace_back("Referrer-Policy", "no-referrer");
+  response.headers.emplace_back("Vary", "Accept-Language");
+  return response;
 }
 
 std::string AppleProfile(std::string_view name, std::string_view certificate_base64,

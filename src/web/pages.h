@@ -1,12 +1,14 @@
 #pragma once
 
-// Pages for people: / says what this box is, /setup how a device learns to trust it, in three
-// languages. Pure functions of what is known about the box; all texts are escaped. Any thread. No
-// script, no other file.
+// Pages for people: / says what this box is, /setup how a device learns to trust it, /problems what
+// its errors mean, in three languages. Pure functions of what is known about the box; all texts are
+// escaped. Any thread. No script, no other file.
 
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "http/response.h"
 
 namespace comanda::web {
 
@@ -42,6 +44,13 @@ struct Setup {
   std::optional<TrustFacts> trust;  // nothing: the owner's certificate is served
 };
 HtmlPage SetupPage(const Setup& setup, Language language);
+
+// A page of one text, as those of problems. `inside` is HTML, of which the caller has escaped what
+// comes from elsewhere.
+HtmlPage TextPage(Language language, std::string_view title, std::string inside);
+
+// The answer with a page that was chosen by Accept-Language.
+http::Response PageAnswer(HtmlPage page);
 
 // A configuration profile of Apple devices that installs the authority. `certificate_base64`: its
 // DER form. The identifiers are derived from its fingerprint, so that installing it again replaces

@@ -38,9 +38,13 @@ def test_readyz_shows_each_check_with_its_state(nobody):
     assert answer.status == 200, answer.body
     assert answer.json["status"] == "ready"
     checks = answer.json["checks"]
-    assert set(checks) == {"database", "rows", "disk", "clock", "sync"}
+    assert set(checks) == {"database", "rows", "disk", "clock", "sync", "internet"}
     for check in checks.values():
-        assert set(check) == {"ok", "state"} and check["ok"] is True and check["state"]
+        assert check["ok"] is True and check["state"]
+    assert {name: set(check) - {"ok", "state"} for name, check in checks.items() if set(check) != {"ok", "state"}} == {
+        "sync": {"code", "steps_waiting"}, "internet": {"code"}}
+    # Nothing was called outside this machine.
+    assert checks["sync"]["code"] == "not_linked" and checks["internet"]["code"] == "unknown"
 
 
 def test_health_tells_no_business_data(box, nobody, demo):

@@ -539,7 +539,20 @@ def test_every_code_has_a_page(api, code):
     assert page.status == 200 and code.encode() in page.body
     (style,) = re.findall(rb"<style>(.*?)</style>", page.body, re.S)
     hashed = base64.b64encode(hashlib.sha256(style).digest()).decode()
-    assert page.headers["content-security-policy"] == f"default-src 'none'; style-src 'sha256-{hashed}'"
+    policy = page.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; ") and f"style-src 'sha256-{hashed}'" in policy and "script" not in policy
+    # In three languages, none of them left out.
+    bodies = {api.get("/problems/" + code, **{"Accept-Language": language}).body for language in ("en", "es", "pt")}
+    assert len(bodies) == 3
+
+
+def test_the_pages_of_problems_have_an_index_in_the_reader_s_language(api):
+    pages = {language: api.get("/problems", **{"Accept-Language": language}) for language in ("en", "es-PE", "pt-BR")}
+    for page in pages.values():
+        assert page.status == 200 and page.headers["vary"].startswith("Accept-Language")
+        assert [code for code in CODES if f'href="/problems/{code}"' not in page.body.decode()] == []
+    assert "Todos los errores" in pages["es-PE"].body.decode() and "Todos os erros" in pages["pt-BR"].body.decode()
+    assert "<svg" in pages["en"].body.decode()
 
 
 @pytest.mark.parametrize("code", ["nonsense", "validation_failed%00", "%3Cscript%3E", "Not_Found"])

@@ -34,7 +34,7 @@ def make_pair(directory, name, kind="ec", hosts=("localhost",)):
     return pair
 
 
-def make_chain(directory):
+def make_chain(directory, address="127.0.0.1"):
     """(root certificate, pair): the pair's file holds the leaf and the intermediate that signed it."""
     directory = pathlib.Path(directory)
     curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
@@ -45,7 +45,7 @@ def make_chain(directory):
     leaf = directory / "leaf.ext"
     leaf.write_text("\n".join(signed + ["basicConstraints=critical,CA:FALSE", "keyUsage=critical,digitalSignature",
                                         "extendedKeyUsage=serverAuth", "subjectKeyIdentifier=hash",
-                                        "subjectAltName=DNS:localhost,IP:127.0.0.1"]))
+                                        f"subjectAltName=DNS:localhost,IP:{address}"]))
     # Without the machine's openssl.cnf, which differs between releases and would duplicate some extensions.
     empty = directory / "empty.cnf"
     empty.write_text("[req]\ndistinguished_name=name\n[name]\n")

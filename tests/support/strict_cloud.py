@@ -411,7 +411,7 @@ class Key:
 class StrictCloud:
     """Runs from its construction until close(). `company`: one of an import file, changed by `more`."""
 
-    def __init__(self, company=None, directory=None, provider="platform", port=0, **more):
+    def __init__(self, company=None, directory=None, provider="platform", port=0, address="127.0.0.1", **more):
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="strict-cloud-"))
         self.clock_offset_s = 0  # of the Date header and of what the cloud stamps
         self.is_reuse_refused = False  # an Idempotency-Key that comes again: 422 in place of a replay
@@ -424,8 +424,8 @@ class StrictCloud:
         self.handlers = Handlers(self.restaurant, self.orders)
         self.keys, self.requests, self.answered = {}, [], {}
         self.lock = threading.RLock()  # one request at a time; a test that moves orders takes it, too
-        self.cafile, pair = make_chain(self.directory)
-        self.server = HttpsServer(_Handler, pair, port)
+        self.cafile, pair = make_chain(self.directory, address)
+        self.server = HttpsServer(_Handler, pair, port, address)
         self.server.cloud = self
         self.port, self.url = self.server.server_port, self.server.url
 

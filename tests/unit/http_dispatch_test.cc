@@ -11,7 +11,6 @@
 
 #include "base/log.h"
 #include "base/problem.h"
-#include "http/problem_pages.h"
 #include "support/api.h"
 
 namespace comanda::http {
@@ -82,7 +81,7 @@ class HttpDispatch : public ::testing::Test {
     return api_.Send(Method::kPost, "/echo", std::move(body), std::move(headers));
   }
 
-  Api api_{{kRoutes, ProblemPageRoutes()}};
+  Api api_{{kRoutes}};
 };
 
 TEST_F(HttpDispatch, TellsAKeyItsRate) {
@@ -237,14 +236,6 @@ TEST_F(HttpDispatch, LetsTheCommandLineActForACompany) {
   EXPECT_EQ(api_.Get("/who", {{"X-Company-Id", "0190a5c8-6f2e-7c3a-9d41-2b7f5e8a1cff"}}).code(),
             "not_found");
   EXPECT_EQ(api_.Send(Method::kPost, "/local/import", "{}").status(), 200);
-}
-
-TEST_F(HttpDispatch, ServesAPageForEveryProblem) {
-  api_.key.clear();
-  const Answer page = api_.Get("/problems/validation_failed");
-  EXPECT_EQ(page.status(), 200);
-  EXPECT_NE(page.response.body.find("<h1>Validation Failed</h1>"), std::string::npos);
-  EXPECT_EQ(api_.Get("/problems/none").status(), 404);
 }
 
 TEST_F(HttpDispatch, CountsAnswersByClass) {

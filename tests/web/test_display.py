@@ -57,6 +57,10 @@ def test_a_revoked_key_shows_why_and_what_was_stored_is_deleted(wall):
     (key,) = [key for key in keys if key["name"] == "Freidora"]
     assert wall.api.delete("/auth/api-keys/" + key["id"]).status == 200
     page.until("document.querySelector('.reason') !== null && document.querySelector('.big') !== null")
+    # In one language, that of the restaurant, whatever the browser's is.
+    assert page.run("navigator.language.slice(0, 2)") == "en" and page.run("document.documentElement.lang") == "es"
+    assert "fue retirado" in page.text(".reason") and "todavía no tiene permiso" in page.text("h1") and "panel" in page.text(".ways")
+    assert "sudo" not in page.text(".ways")
     assert page.run("Object.keys(localStorage).filter((name) => /key|mark|announced/.test(name)).length") == 0
     assert shown(page) == []
     number = page.until("(document.querySelector('.big') || {innerText: ''}).innerText.replace(/\\D/g, '')")
@@ -233,21 +237,80 @@ def test_stations_show_their_own_and_what_waits_elsewhere(wall):
     wall.clear()
 
 
+def test_the_address_names_stations_as_people_do(wall):
+    page = wall.display(query="?station=BARRA,%20cocina%20fria")
+    order = wall.order(wall.dish("cold"), wall.dish("hot"), wall.dish("bar"))
+    until_shown(page, lambda cards: [len(card["lines"]) for card in cards] == [2])
+    assert [line[0] for line in shown(page)[0]["lines"]] == [line_of(order, 0), line_of(order, 2)]
+    assert "Barra, Cocina fría" in page.text(".facts") and page.run("document.querySelector('.alert')") is None
+    page.close()
+    wall.clear()
+
+
+def test_a_station_that_does_not_exist_is_said(wall):
+    page = wall.display(query="?station=barra,Parrila")
+    page.until("document.querySelector('.alert') !== null")
+    told = page.text(".alert")
+    assert "una estación que no existe: Parrila." in told and "Cocina fría" in told and "Barra" in told
+    assert page.text(".facts b") == "Barra"
+    page.close()
+
+
+def press(page, key, code):
+    for kind in ("keyDown", "keyUp"):
+        page("Input.dispatchKeyEvent", type=kind, key=key, code=code, text=key if len(key) == 1 and kind == "keyDown" else "")
+
+
 def test_keys_of_a_bump_bar_mark_and_undo(wall, screen):
     first, second = wall.order("Lomo"), wall.order("Sopa")
     until_shown(screen, lambda cards: len(cards) == 2)
-
-    def press(key, code):
-        for kind in ("keyDown", "keyUp"):
-            screen("Input.dispatchKeyEvent", type=kind, key=key, code=code, text=key if len(key) == 1 and kind == "keyDown" else "")
-    press("2", "Digit2")
+    press(screen, "2", "Digit2")
     assert lines(screen, second) == {line_of(second): "marked"}
-    press("u", "KeyU")
+    press(screen, "u", "KeyU")
     assert lines(screen, second) == {line_of(second): "waits"}
-    press("ArrowRight", "ArrowRight")
+    press(screen, "ArrowRight", "ArrowRight")
     assert screen.run("document.activeElement.closest('.card').dataset.order") == first["id"]
-    press("r", "KeyR")
+    press(screen, "r", "KeyR")
     screen.until("document.querySelector('.card') === null")
+
+
+def test_keys_of_a_bump_bar_bring_back_what_was_marked(wall, screen):
+    orders = [wall.order(name) for name in ("Lomo", "Sopa", "Causa")]
+    until_shown(screen, lambda cards: len(cards) == 3)
+    for order in orders:
+        press(screen, "1", "Digit1")
+        wait_until(lambda: status(wall, order) == "READY", lambda: shown(screen))
+        until_shown(screen, lambda cards: order["id"] not in [card["order"] for card in cards])
+    press(screen, "r", "KeyR")
+    screen.until("document.querySelectorAll('.past').length >= 3")
+    listed = screen.run("Array.from(document.querySelectorAll('.past')).map((each) => each.dataset.order)")
+    assert listed[:3] == [order["id"] for order in reversed(orders)]
+    assert screen.run("Array.from(document.querySelectorAll('.past .place')).slice(0, 3).map((each) => each.innerText)") == ["1", "2", "3"]
+    press(screen, "2", "Digit2")
+    wait_until(lambda: wall.ticket(orders[1]["id"])["lines"][0]["waits"], lambda: wall.ticket(orders[1]["id"]))
+    screen.until(f"document.querySelector('.past').dataset.order === '{orders[2]['id']}'")
+    press(screen, "ArrowDown", "ArrowDown")
+    press(screen, " ", "Space")
+    wait_until(lambda: wall.ticket(orders[2]["id"])["lines"][0]["waits"], lambda: wall.ticket(orders[2]["id"]))
+    press(screen, "r", "KeyR")
+    until_shown(screen, lambda cards: [card["order"] for card in cards] == [orders[1]["id"], orders[2]["id"]])
+    assert wall.ticket(orders[0]["id"])["state"] == "ready"
+
+
+def test_a_key_s_number_hides_nothing_and_the_ring_of_what_is_chosen_is_whole(wall, screen):
+    wall.order("Lomo", order_title="Los novios de la mesa grande del fondo y sus padres")
+    until_shown(screen, lambda cards: len(cards) == 1)
+    press(screen, "ArrowRight", "ArrowRight")
+    assert screen.run("""(() => {
+      const box = (element) => element.getBoundingClientRect();
+      const text = document.createRange();
+      text.selectNodeContents(document.querySelector('.card .title'));
+      const place = box(document.querySelector('.card .place'));
+      return place.width > 0 && Array.from(text.getClientRects()).every((line) => line.right <= place.left || line.top >= place.bottom);
+    })()""")
+    offset, width = screen.run("""(() => { const style = getComputedStyle(document.activeElement);
+      return [parseFloat(style.outlineOffset), parseFloat(style.outlineWidth)]; })()""")
+    assert width >= 3 and offset + width <= 0  # the card cuts what is outside
 
 
 def test_recall_brings_a_line_back(wall, screen):
@@ -275,6 +338,64 @@ def test_a_dish_is_sold_out_until_tomorrow_and_back_again(wall, screen):
     screen.type(".search input", "")
     screen.click(row + " button")
     wait_until(lambda: wall.api.get(product).data["sold_out"] is None, lambda: screen.errors)
+
+
+def test_what_is_sold_out_has_a_sign_on_its_tickets_and_in_all_day_until_it_is_back(wall, screen):
+    """Whoever says so: here another program."""
+    dish = wall.dish("cold")
+    modifiers = {product["id"]: product["modifiers"] for category in wall.api.get("/v1/kitchen/menu").data["categories"]
+                 for product in category["products"]}
+    hot = next(dish for dish in (wall.dish("hot", number) for number in range(6)) if modifiers[dish["product_id"]])
+    modifier = modifiers[hot["product_id"]][0]
+    order = wall.order(dish, {**hot, "modifiers": [{"modifier_id": modifier["id"], "name": modifier["name"], "quantity": 1, "price": 0}]})
+    until_shown(screen, lambda cards: [len(card["lines"]) for card in cards] == [2])
+    signed = "Array.from(document.querySelectorAll('.gone-86')).map((each) => each.parentElement.closest('.line, .row').innerText)"
+    assert screen.run(signed) == []
+    sold_out = [f"/v1/menu/products/{dish['product_id']}/sold-out", f"/v1/menu/modifiers/{modifier['id']}/sold-out"]
+    for path in sold_out:
+        assert wall.api.put(path, {"until": None}).status == 200
+    wait_until(lambda: len(screen.run(signed)) == 2, lambda: screen.run(signed), 30)
+    assert dish["product_name"] in screen.run(signed)[0] and "AGOTADO" in screen.run(signed)[0]
+    assert modifier["name"] in screen.run(signed)[1]
+    screen.click("nav button:nth-child(2)")
+    assert [dish["product_name"] in text for text in screen.run(signed)] == [True]
+    for path in sold_out:
+        assert wall.api.delete(path).status == 200
+    wait_until(lambda: screen.run(signed) == [], lambda: screen.run(signed), 30)
+    assert wall.ticket(order["id"])["state"] == "open"
+
+
+def test_the_view_of_what_is_sold_out_says_what_each_thing_is_and_until_when(wall, screen):
+    menu = wall.api.get("/v1/kitchen/menu").data
+    modifier = next(modifier for category in menu["categories"] for product in category["products"] for modifier in product["modifiers"])
+    screen.click("nav button:nth-child(5)")
+    screen.type(".search input", "no hay tal cosa")
+    assert "Nada se llama así: «no hay tal cosa»." in screen.text(".sold-out")
+    screen.type(".search input", modifier["name"])
+    row = f"[data-item='{modifier['id']}']"
+    assert "modificador" in screen.text(row) and "Agotar hasta mañana" in screen.text(row)
+    screen.click(row + " .strong")
+    path = f"/v1/menu/modifiers/{modifier['id']}/sold-out"
+    screen.until(f"document.querySelector(\"{row} .choices\") === null")
+    # The day begins at 05:00, today or tomorrow.
+    assert re.search(r"hasta (mañana|las) 05:00", screen.text(row)) and "Volver a vender" in screen.text(row)
+    assert wall.api.delete(path).status == 200
+
+
+def test_the_pass_shows_all_stations_and_says_so(wall):
+    page = wall.display(query="?station=Barra&view=pass")
+    order = wall.order(wall.dish("cold"), wall.dish("bar"))
+    until_shown(page, lambda cards: [card["order"] for card in cards] == [order["id"]])
+    assert page.run("document.querySelectorAll('.card .short li').length") == 2
+    assert page.text(".facts b") == "Todas las estaciones"
+    page.click("nav button:nth-child(1)")
+    until_shown(page, lambda cards: [len(card["lines"]) for card in cards] == [1])
+    assert page.text(".facts b") == "Barra"
+    page.click("nav button:nth-child(6)")
+    settings = page.text(".settings")
+    assert "su clave sigue activa" in settings and "comanda keys revoke ID" in settings
+    page.close()
+    wall.clear()
 
 
 def test_ages_are_of_the_box_whatever_the_tablet_says(wall):
@@ -323,7 +444,7 @@ def test_the_page_asks_the_documented_api_alone(wall, screen):
     assert asked <= {("GET", "/kitchen"), ("GET", "/kitchen…"), ("GET", "/kitchen/….js"), ("GET", "/kitchen/….css"), ("GET", "/kitchen/….svg"),
                      ("GET", "/kitchen/….webmanifest"), ("GET", "/kitchen/worker.js"), ("POST", "/auth/pair"), ("GET", "/readyz"),
                      ("GET", "/v1/kitchen/settings"), ("GET", "/v1/kitchen/stations…"), ("GET", "/v1/kitchen/tickets…"),
-                     ("GET", "/v1/kitchen/changes…"), ("POST", "/v1/kitchen/tickets/…/done")}, asked
+                     ("GET", "/v1/kitchen/changes…"), ("GET", "/v1/kitchen/menu"), ("POST", "/v1/kitchen/tickets/…/done")}, asked
 
 
 def test_the_others_hear_of_a_screen_that_is_off(wall, screen):

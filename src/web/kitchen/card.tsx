@@ -21,7 +21,7 @@ function signatureOf(props: CardProps): string {
   const { card } = props;
   return [card.ticket.revision, card.kind, card.isRush, card.isStarted, props.place, props.minutes, props.language, props.highlight,
     card.rounds.map((round) => round.lines.map(({ line, look }) => line.id + look).join()).join(';'), card.done.length,
-    card.elsewhere.map((each) => each.station + each.done + '/' + each.of).join(), props.screen.rulesText].join(' ');
+    card.elsewhere.map((each) => each.station + each.done + '/' + each.of).join(), props.screen.rulesText, props.screen.soldOutRevision].join(' ');
 }
 
 export function serviceText(service: string, texts: Texts): string {
@@ -43,6 +43,16 @@ export function subtitleOf(card: Card, texts: Texts, screen: Screen): string {
   if (ticket.scheduled_for) parts.push(fill(texts.forTime, { time: clockTime(Date.parse(ticket.scheduled_for), screen.language, screen.zone) }));
   return parts.join(' · ');
 }
+
+// The key that presses what stands there: 1 to 9, then 0; -1: none.
+export function placeOf(index: number): number { return index < 10 ? (index + 1) % 10 : -1; }
+
+export function Place(props: { place: number }): ComponentChildren {
+  return props.place < 0 ? null : <span class="place" aria-hidden="true">{props.place}</span>;
+}
+
+// Of a dish or modifier that is sold out now: those that were ordered are to be made all the same.
+export function SoldOutSign(props: { texts: Texts }): ComponentChildren { return <span class="gone-86">⊘ {props.texts.soldOutTag}</span>; }
 
 // A state is a colour, a shape and a word.
 export function Age(props: { pace: string; minutes: number; texts: Texts }): ComponentChildren {
@@ -85,7 +95,7 @@ export class CardView extends Component<CardProps> {
         <div class="top">
           <button class={'number' + (card.isStarted ? ' started' : '')} onClick={() => screen.startOrder(ticket)}
             aria-label={fill(texts.start, { number: ticket.order_number })} aria-pressed={card.isStarted}>{ticket.order_number}</button>
-          <button class="head" onClick={mark} aria-label={fill(texts.markAll, { number: ticket.order_number }) + ', ' + titleOf(card, texts) + ', ' +
+          <button class="head" data-key={place} onClick={mark} aria-label={fill(texts.markAll, { number: ticket.order_number }) + ', ' + titleOf(card, texts) + ', ' +
             fill(texts.minutes, { n: minutes })} disabled={orderLines === 0}>
             <span class="title" dir="auto">{titleOf(card, texts)}</span>
             <span class="under">
@@ -93,7 +103,7 @@ export class CardView extends Component<CardProps> {
               {card.kind === 'other' && <span class="word">{ticket.state}</span>}
               {subtitle && <span class="subtitle" dir="auto">{subtitle}</span>}
             </span>
-            {place >= 0 && <span class="place" aria-hidden="true">{place}</span>}
+            <Place place={place} />
           </button>
         </div>
         {ticket.comment && <p class="comment" dir="auto">{ticket.comment}</p>}
@@ -155,9 +165,11 @@ export class CardView extends Component<CardProps> {
             <span class="dish" dir="auto">{line.name}</span>
             {line.variant && <span class="variant" dir="auto">{line.variant}</span>}
             {line.modifiers.map((each, i) => (
-              <span class="modifier" dir="auto" key={i}>{each.quantity === 1 ? '' : fill(texts.perItem, { n: each.quantity }) + ' '}{each.name}</span>
+              <span class="modifier" dir="auto" key={i}>{each.quantity === 1 ? '' : fill(texts.perItem, { n: each.quantity }) + ' '}{each.name}
+                {screen.isSoldOut(each.modifier_id) && <SoldOutSign texts={texts} />}</span>
             ))}
             {line.comment && <span class="comment" dir="auto">{line.comment}</span>}
+            {screen.isSoldOut(line.product_id) && <SoldOutSign texts={texts} />}
             {look === 'cancelled' && <span class="tag gone">{texts.cancelledLine}</span>}
             {line.station_id === null && <span class="tag">{texts.noStation}</span>}
           </span>

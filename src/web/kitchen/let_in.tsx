@@ -19,8 +19,9 @@ export class LetInView extends Component<{ screen: Screen }> {
         <p class="hint">{number ? texts.number : lettingIn.note || texts.numberLater}</p>
         <p class="big" aria-live="polite">{number ? number.slice(0, 3) + ' ' + number.slice(3) : '··· ···'}</p>
         <div class="ways">
-          <p>{texts.wayPanel}<code>sudo comanda pair accept {number || 'NÚMERO'} --as kitchen --name "{texts.kitchen}"</code></p>
-          <p>{texts.wayCode}<code>sudo comanda pair --as kitchen --name "{texts.kitchen}"</code></p>
+          <p>{texts.wayPerson}</p>
+          <p>{texts.wayBox}<code>comanda pair accept {number || '······'} --as kitchen --name "{texts.kitchen} 2"</code></p>
+          <p>{texts.wayCode}<code>comanda pair --as kitchen --name "{texts.kitchen} 2"</code></p>
         </div>
         <p class="hint">{texts.waits}</p>
       </main>

@@ -5,13 +5,14 @@ import type { ComponentChildren } from 'preact';
 import type { KitchenAlert } from 'api';
 import { fill, Texts } from '../shared/texts';
 import { clockTime } from '../shared/time';
-import { CardView } from './card';
+import { CardView, placeOf } from './card';
 import { AllDayView, PassView, RecallView } from './views';
 import { LetInView } from './let_in';
 import { SettingsView } from './settings';
 import { SoldOutView } from './sold_out';
 import { Screen, View } from './screen';
 import { Card, minutesOf } from './tickets';
+import { troublesOutside } from './truth';
 import { registerWorker } from './worker_registration';
 
 // Cards that are drawn in one task: the rest follows in the next ones, so that a touch is never kept waiting.
@@ -92,17 +93,18 @@ class Page extends Component<Record<string, never>, PageState> {
     const screen = this.screen;
     screen.sound.touch();
     if (screen.phase !== 'running') return;
-    const heads = Array.from(document.querySelectorAll<HTMLElement>('.card .head'));
+    // What the keys press: the heads of tickets, on the pass what is next for each order, of the recalled ones the way back.
+    const heads = Array.from(document.querySelectorAll<HTMLElement>('[data-key]'));
     const at = heads.indexOf(target);
     const key = event.key;
     if (/^[0-9]$/.test(key)) {
-      const head = heads[key === '0' ? 9 : Number(key) - 1];
+      const head = document.querySelector<HTMLElement>('[data-key="' + key + '"]');
       if (head) head.click();
     } else if (/^Arrow(Right|Down|Left|Up)$/.test(key) && heads.length > 0) {
       const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : this.columns(heads) * (key === 'ArrowDown' ? 1 : -1);
       const next = heads[at < 0 ? 0 : Math.min(heads.length - 1, Math.max(0, at + step))];
       if (next) next.focus();
-    } else if (key === ' ' && target === document.body) {
+    } else if (key === ' ' && at < 0 && target.tagName !== 'BUTTON') {
       const head = heads[0];
       if (head) head.click();
     } else if (key === 'r' || key === 'R') {
@@ -140,7 +142,7 @@ class Page extends Component<Record<string, never>, PageState> {
     return (
       <div class="screen">
         <TruthBar screen={screen} />
-        <main id="main">{this.view()}</main>
+        <main id="main" class={this.state.hasKeys ? 'with-keys' : ''}>{this.view()}</main>
         <UndoBar screen={screen} />
       </div>
     );
@@ -178,9 +180,9 @@ class Page extends Component<Record<string, never>, PageState> {
         {cards.length === 0 && screen.hasList && (
           <div class="empty"><p class="empty-head">{texts.nothing}</p><p>{texts.nothingMore}</p></div>
         )}
-        <div class={'cards' + (this.state.hasKeys ? ' with-keys' : '')}>
+        <div class="cards">
           {cards.slice(0, this.state.drawnMax).map((card, i) => (
-            <CardView key={card.ticket.order_id} card={card} screen={screen} place={i < 10 ? (i + 1) % 10 : -1}
+            <CardView key={card.ticket.order_id} card={card} screen={screen} place={placeOf(i)}
               minutes={minutesOf(card.since, now)} language={screen.language} highlight={highlighted ? highlighted.key : ''} />
           ))}
         </div>
@@ -198,10 +200,13 @@ class TruthBar extends Component<{ screen: Screen }> {
     const count = screen.hasList ? screen.cards().length : 0;
     const later = screen.hasList ? screen.laterCount() : 0;
     const overdue = screen.marks.overdue;
-    const names = screen.watched.map((id) => screen.stationName(id)).join(', ');
-    const sync = screen.readiness ? screen.readiness.checks.sync.state : '';
     const waiting = overdue === 1 ? texts.waitingMark : fill(texts.waitingMarks, { n: overdue });
-    const isCloudTroubled = /^(offline|stopped|paused)/.test(sync);
+    const unknown = screen.unknownStations;
+    // Whole orders are of all stations, whichever this screen shows else.
+    const names = screen.view === 'pass' && screen.watched.length > 0 ? texts.passAll
+      : screen.watched.map((id) => screen.stationName(id)).join(', ');
+    // Of what the box cannot say just now nothing is said.
+    const outside = silent ? [] : troublesOutside(screen.readiness, texts, (instant) => screen.when(instant));
     return (
       <header class={'truth' + (silent ? ' silent' : '')}>
         <h1 class="unseen">{texts.kitchen}</h1>
@@ -230,7 +235,11 @@ class TruthBar extends Component<{ screen: Screen }> {
         {/* Of its own sound the bar below speaks. */}
         {screen.alerts.filter((alert) => !(alert.kind === 'display_muted' && alert.name === screen.keyName)).map((alert) => <p class="alert" role="alert" key={alert.kind + alert.name}>{alertText(alert, screen)}</p>)}
         {overdue > 0 && !silent && screen.refusal && <p class="alert" role="alert">{waiting}: {screen.refusal}</p>}
-        {isCloudTroubled && <p class="alert cloud">{texts.cloud}: {sync}</p>}
+        {outside.map(({ subject, text }) => <p class="alert outside" role="status" data-of={subject} key={subject}>{text}</p>)}
+        {unknown.length > 0 && (
+          <p class="alert" role="alert">{fill(texts.noStationCalled, { what: unknown.join(', ') })} {screen.stations.length > 0
+            ? fill(texts.stationsAre, { names: screen.stations.map((station) => station.name).join(', ') }) : texts.stationsNone}</p>
+        )}
         {!screen.keepsInStorage && <p class="alert">{texts.storageBroken}</p>}
         {screen.notice && <p class="alert" role="alert">{screen.notice}</p>}
         {screen.sound.wantsTouch && <button class="hear" onClick={() => screen.sound.touch()}>{texts.touchToHear}</button>}

@@ -5,8 +5,8 @@ import type { DeviceRequestAnswer, KitchenAlert, KitchenChanges, KitchenMenu, Ki
 import { Api, LockedOut, NoAnswer, Refused } from '../shared/api';
 import { Live, News } from '../shared/live';
 import { Kept, randomName, TabName } from '../shared/storage';
-import { fill, Language, languageOf, Texts, textsOf } from '../shared/texts';
-import { nextTimeOfDay, ServerClock } from '../shared/time';
+import { fill, Language, languageOf, plain, Texts, textsOf } from '../shared/texts';
+import { dayAndTime, nextTimeOfDay, ServerClock } from '../shared/time';
 import { Awake } from './awake';
 import { callOf, Mark, Marks } from './marks';
 import { Sound } from './sound';
@@ -41,6 +41,8 @@ const RECALL_HOURS = 12;
 const TICK_MS = 250;
 const SLOW_TICKS = 120;
 const RELOAD_AGAIN_AFTER_MS = 10 * 60000;
+const OUTSIDE_EVERY_MS = 20000;
+const READINESS_LIMIT_MS = 8000;
 
 export class Screen {
   readonly clock = new ServerClock();
@@ -64,6 +66,7 @@ export class Screen {
   refusal: string | null = null;  // why the box takes no marks now, although it answers
   highlighted: Dish | null = null;
   rules: Rules = { leadMinutes: 20, thresholds: {}, notPrepared: {} };
+  soldOutRevision = 0;  // rises when what is sold out changes
   rulesText = '';  // changes with them and the stations' names
   hasList = false;
   isWorkerRefused = false;
@@ -86,7 +89,7 @@ export class Screen {
       ...this.ofThisTab<Partial<Preferences>>('preferences') };
     const station = query.get('station');
     this.isFixed = station !== null;
-    if (station !== null) this.preferences.stations = station.split(',').filter((id) => id !== '');
+    if (station !== null) this.preferences.stations = station.split(',').map((each) => each.trim()).filter((each) => each !== '');
     const view = query.get('view');
     this.view = view === 'pass' || view === 'all-day' ? view : this.preferences.view;
     this.announced = new Announced(this.ofThisTab<string[]>('announced'));
@@ -117,10 +120,15 @@ export class Screen {
   }
 
   get language(): Language {
-    return this.preferences.language || languageOf(this.settings && this.settings.restaurant.language, navigator.language);
+    return this.preferences.language || languageOf(this.settings && this.settings.restaurant.language, this.spoken, navigator.language);
   }
 
   get texts(): Texts { return textsOf(this.language); }
+
+  // An instant as people say it: "las 13:05", "ayer 23:10".
+  when(instant: string): string {
+    return dayAndTime(Date.parse(instant), this.clock.now(), this.language, this.zone, this.texts);
+  }
 
   get zone(): string { return this.settings ? this.settings.restaurant.timezone : 'UTC'; }
 
@@ -143,14 +151,17 @@ export class Screen {
     }
     setInterval(() => this.tick(), TICK_MS);
     window.addEventListener('online', () => this.live.hurry());
-    document.addEventListener('visibilitychange', () => this.live.hurry());
+    document.addEventListener('visibilitychange', () => {
+      this.live.hurry();
+      this.followNow();
+    });
   }
 
   private run(): void {
     this.phase = 'running';
     this.changed();
     this.live.start();
-    void this.readReadiness();
+    void this.follow();
   }
 
   private ticks = 0;
@@ -261,6 +272,7 @@ export class Screen {
 
   // What this screen has stored of the restaurant.
   private forget(): void {
+    this.spoken = this.language;
     this.api.key = null;
     this.keyName = '';
     this.marks.forget();
@@ -268,7 +280,8 @@ export class Screen {
     this.ofTab.clear();
     this.tickets.takeAll([], true, new Map());
     this.announced = new Announced(null);
-    this.settings = this.menu = this.recalled = this.readiness = null;
+    this.settings = this.menu = this.menuTag = this.recalled = this.readiness = null;
+    this.noteSoldOut();
     this.stations = [];
     this.alerts = [];
     this.hasList = false;
@@ -322,14 +335,32 @@ export class Screen {
     this.needsFresh = false;
     this.hasList = true;
     this.announce();
+    if (!this.menu) void this.readMenu(false);
     return cursor;
   }
 
   private needsFresh = true;
+  private spoken: Language | null = null;  // before the key was forgotten
+
+  // By the id or, in the address, by the name.
+  private stationOf(wanted: string): KitchenStation | undefined {
+    return this.stations.filter((station) => station.id === wanted.toLowerCase())[0] ||
+      (this.isFixed ? this.stations.filter((station) => plain(station.name) === plain(wanted))[0] : undefined);
+  }
 
   // The stations that this screen shows and that exist.
   get watched(): string[] {
-    return this.preferences.stations.filter((id) => this.stations.some((station) => station.id === id));
+    const ids: string[] = [];
+    for (const wanted of this.preferences.stations) {
+      const station = this.stationOf(wanted);
+      if (station && ids.indexOf(station.id) < 0) ids.push(station.id);
+    }
+    return ids;
+  }
+
+  // What the address names and is no station.
+  get unknownStations(): string[] {
+    return this.isFixed && this.hasList ? this.preferences.stations.filter((wanted) => !this.stationOf(wanted)) : [];
   }
 
   private async readChanges(cursor: string, signal: AbortSignal): Promise<News> {
@@ -342,6 +373,8 @@ export class Screen {
       for (const ticket of answer.body.data) this.tickets.take(ticket);
       this.alerts = answer.body.alerts;
       if (answer.body.data.length > 0) this.announce();
+      // Something else has changed.
+      else if (answer.body.next !== cursor) void this.readMenu(false);
       return { next: answer.body.next, isNews: answer.body.data.length > 0, waited: answer.headers.get('Preference-Applied') !== null };
     } catch (error) {
       if (error instanceof Refused && (error.status === 410 || error.status === 400)) this.needsFresh = true;
@@ -379,16 +412,32 @@ export class Screen {
     location.reload();
   }
 
-  private async readReadiness(): Promise<void> {
+  private isFollowing = false;
+  private followNow: () => void = () => undefined;
+
+  // What cannot be read is not known. An answer that is not ready says so with 503 and has the checks all the same.
+  private async follow(): Promise<void> {
+    if (this.isFollowing) return;
+    this.isFollowing = true;
     while (this.phase === 'running') {
+      const abort = new AbortController();
+      const limit = setTimeout(() => abort.abort(), READINESS_LIMIT_MS);
       try {
-        const answer = await fetch('/readyz', { cache: 'no-store' });
-        this.readiness = await answer.json() as Readiness;
+        const answer = await fetch('/readyz', { cache: 'no-store', credentials: 'omit', signal: abort.signal });
+        const said = await answer.json() as Readiness;
+        this.readiness = said.checks ? said : null;
       } catch {
         this.readiness = null;
       }
-      await new Promise((resolve) => setTimeout(resolve, 60000));
+      clearTimeout(limit);
+      this.changed();
+      if (this.hasList) await this.readMenu(false);
+      await new Promise<void>((resolve) => {
+        this.followNow = resolve;
+        setTimeout(resolve, OUTSIDE_EVERY_MS);
+      });
     }
+    this.isFollowing = false;
   }
 
   // What is shown
@@ -440,7 +489,7 @@ export class Screen {
     this.view = view;
     this.highlighted = null;
     if (view === 'recall') void this.readRecalled();
-    if (view === 'sold-out') void this.readMenu();
+    if (view === 'sold-out') void this.readMenu(true);
     if (view === 'tickets' || view === 'pass' || view === 'all-day') this.prefer({ view });
     this.changed();
   }
@@ -518,14 +567,37 @@ export class Screen {
 
   sellAgain(id: string, what: string, isModifier: boolean): void { this.add({ kind: 'in-stock', subject: id, what, isModifier }); }
 
-  private async readMenu(): Promise<void> {
+  // The menu, of which an unchanged one costs nothing. `isAsked`: by the cook, who hears of a failure.
+  private async readMenu(isAsked: boolean): Promise<void> {
     try {
-      this.menu = (await this.api.send<KitchenMenu>('GET', '/v1/kitchen/menu')).body.data;
+      const answer = await this.api.send<KitchenMenu>('GET', '/v1/kitchen/menu',
+        { headers: this.menuTag ? { 'If-None-Match': this.menuTag } : {} });
+      if (answer.status === 304) return;
+      this.menuTag = answer.headers.get('ETag');
+      this.menu = answer.body.data;
+      this.noteSoldOut();
       this.changed();
     } catch (error) {
-      this.noteFailure(error);
+      if (isAsked) this.noteFailure(error);
     }
   }
+
+  private menuTag: string | null = null;
+  private soldOut: { [id: string]: boolean } = {};
+
+  private noteSoldOut(): void {
+    this.soldOut = {};
+    for (const category of this.menu ? this.menu.categories : []) {
+      for (const product of category.products) {
+        if (product.sold_out) this.soldOut[product.id] = true;
+        for (const modifier of product.modifiers) if (modifier.sold_out) this.soldOut[modifier.id] = true;
+      }
+    }
+    this.soldOutRevision++;
+  }
+
+  // Of a product or a modifier of the menu.
+  isSoldOut(id: string | null): boolean { return id !== null && this.soldOut[id] === true; }
 
   private async readRecalled(): Promise<void> {
     const since = new Date(this.clock.now() - RECALL_HOURS * 3600000).toISOString();
@@ -572,7 +644,7 @@ export class Screen {
       const answer = await this.api.send<TicketAnswer>(call.method, call.path, { body: call.body, headers: { 'Idempotency-Key': mark.id } });
       const isStock = mark.kind === 'sold-out' || mark.kind === 'in-stock';
       if (!isStock && answer.body) this.tickets.take(answer.body.data);
-      if (isStock && this.view === 'sold-out') void this.readMenu();
+      if (isStock) void this.readMenu(false);
       if (mark.kind === 'undo' && this.view === 'recall') void this.readRecalled();
       this.marks.settled(mark);
       this.sendFailures = 0;

@@ -1,9 +1,10 @@
 // What is set for this screen alone, and what it knows of the box.
 
-import { Component, h } from 'preact';
+import { Component, Fragment, h } from 'preact';
 import type { ComponentChildren } from 'preact';
 import { fill, Language, LANGUAGES } from '../shared/texts';
 import { Screen, Size, Theme } from './screen';
+import { cloudText, internetText, kitchenText } from './truth';
 
 function Choice(props: { legend: string; options: { [value: string]: string }; value: string; choose: (value: string) => void }): ComponentChildren {
   return (
@@ -24,6 +25,9 @@ export class SettingsView extends Component<{ screen: Screen }, { isSure: boolea
   render(): ComponentChildren {
     const { screen } = this.props;
     const { texts, preferences, readiness } = screen;
+    const when = (instant: string) => screen.when(instant);
+    const checks = [[texts.internet, internetText(readiness, texts, when)], [texts.cloud, cloudText(readiness, texts, when)],
+      [texts.kitchen, kitchenText(readiness, texts)]];
     const choose = (id: string) => screen.prefer({ stations: preferences.stations.indexOf(id) >= 0
       ? preferences.stations.filter((each) => each !== id) : preferences.stations.concat(id) });
     return (
@@ -58,12 +62,9 @@ export class SettingsView extends Component<{ screen: Screen }, { isSure: boolea
         </fieldset>
         <fieldset>
           <legend>{texts.boxState}</legend>
-          {readiness && (
-            <dl>
-              <dt>{texts.cloud}</dt><dd>{readiness.checks.sync.state}</dd>
-              {readiness.checks.kitchen && <dt>{texts.kitchen}</dt>}{readiness.checks.kitchen && <dd>{readiness.checks.kitchen.state}</dd>}
-            </dl>
-          )}
+          <dl class="checks">
+            {checks.filter((check) => check[1] !== '').map(([name, text]) => <Fragment key={name}><dt>{name}</dt><dd>{text}</dd></Fragment>)}
+          </dl>
           <p class="soft">{fill(texts.version, { version: document.documentElement.getAttribute('data-version') || '' })}
             {screen.keyName ? ' · ' + fill(texts.connectedAs, { name: screen.keyName }) : ''}</p>
         </fieldset>
@@ -73,6 +74,7 @@ export class SettingsView extends Component<{ screen: Screen }, { isSure: boolea
             <button class="quiet" onClick={() => this.state.isSure ? screen.forgetThisScreen() : this.setState({ isSure: true })}>
               {this.state.isSure ? texts.forgetSure : texts.forget}</button>
           </div>
+          <p class="soft">{texts.forgetKey} <code>comanda keys list</code>, <code>comanda keys revoke ID</code></p>
         </fieldset>
       </div>
     );

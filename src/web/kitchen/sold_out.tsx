@@ -3,14 +3,10 @@
 import { Component, h } from 'preact';
 import type { ComponentChildren } from 'preact';
 import type { KitchenModifier, KitchenProduct } from 'api';
-import { fill } from '../shared/texts';
-import { clockTime } from '../shared/time';
+import { fill, plain } from '../shared/texts';
 import { Screen } from './screen';
 
 const FOUND_MAX = 40;
-
-// Case and accents do not matter.
-function plain(text: string): string { return text.normalize('NFD').replace(/[\u0300-\u036f]/g, '').toLowerCase(); }
 
 interface Row {
   item: KitchenProduct | KitchenModifier;
@@ -51,6 +47,7 @@ export class SoldOutView extends Component<{ screen: Screen }> {
             this.setState({});
           }} /></label>
         {words.length === 0 && <p class="hint">{fill(texts.menuMore, { n: rows.length })}</p>}
+        {words.length > 0 && found.length === 0 && <p class="hint" role="status">{fill(texts.noHit, { what: screen.search.trim() })}</p>}
         <ul class="dishes">{found.slice(0, FOUND_MAX).map((row) => this.row(row))}</ul>
         <h2>{texts.soldOutNow}</h2>
         {gone.length === 0 ? <p class="hint">{texts.soldOutNone}</p> : <ul class="dishes">{gone.map((row) => this.row(row))}</ul>}
@@ -66,8 +63,8 @@ export class SoldOutView extends Component<{ screen: Screen }> {
     return (
       <li key={item.id} data-item={item.id}>
         <span class="what"><span class="dish" dir="auto">{item.name}</span>
-          {soldOut && <span class="variant">{soldOut.until
-            ? fill(texts.soldOutUntil, { time: clockTime(Date.parse(soldOut.until), screen.language, screen.zone) }) : texts.soldOutOpen}</span>}</span>
+          {isModifier && <span class="variant">{texts.modifier}</span>}
+          {soldOut && <span class="variant">{soldOut.until ? fill(texts.soldOutUntil, { when: screen.when(soldOut.until) }) : texts.soldOutOpen}</span>}</span>
         {soldOut ? <button onClick={() => screen.sellAgain(item.id, item.name, isModifier)}>{texts.available}</button> : (
           <span class="choices">
             <button class="strong" onClick={() => screen.sellOut(item.id, item.name, isModifier, true)}>{texts.untilTomorrow}</button>

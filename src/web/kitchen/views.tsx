@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact';
 import type { Ticket } from 'api';
 import { fill, quantityText } from '../shared/texts';
 import { clockTime } from '../shared/time';
-import { Age, serviceText, subtitleOf, titleOf } from './card';
+import { Age, Place, placeOf, serviceText, SoldOutSign, subtitleOf, titleOf } from './card';
 import { Screen } from './screen';
 import { Card, minutesOf, paceOf, variantOf } from './tickets';
 
@@ -25,6 +25,7 @@ export class AllDayView extends Component<{ screen: Screen }> {
                 <span class="quantity many">{quantityText(dish.quantity, language)}</span>
                 <span class="what">
                   <span class="dish" dir="auto">{dish.name}</span>
+                  {screen.isSoldOut(dish.productId) && <SoldOutSign texts={texts} />}
                   {dish.variant && <span class="variant" dir="auto">{dish.variant}</span>}
                   {(dish.kinds.length > 1 || dish.kinds[0]!.text !== '') && dish.kinds.map((kind) => (
                     <span class="modifier" dir="auto" key={kind.text}>{quantityText(kind.quantity, language)} · {kind.text || texts.without}</span>
@@ -70,10 +71,10 @@ export class PassView extends Component<{ screen: Screen }> {
     const cards = screen.passCards();
     if (cards.length === 0) return <div class="empty"><p class="empty-head">{texts.nothing}</p><p>{texts.nothingMore}</p></div>;
     const now = screen.clock.now();
-    return <div class="cards">{cards.map((card) => this.card(card, now))}</div>;
+    return <div class="cards">{cards.map((card, i) => this.card(card, now, placeOf(i)))}</div>;
   }
 
-  private card(card: Card, now: number): ComponentChildren {
+  private card(card: Card, now: number, place: number): ComponentChildren {
     const { screen } = this.props;
     const { texts, language } = screen;
     const { ticket } = card;
@@ -97,6 +98,7 @@ export class PassView extends Component<{ screen: Screen }> {
                 : !isCancelled && <Age pace={pace} minutes={minutes} texts={texts} />}
               {subtitle && <span class="subtitle" dir="auto">{subtitle}</span>}
             </span>
+            <Place place={place} />
           </span>
         </div>
         <ul class="stations">
@@ -113,8 +115,8 @@ export class PassView extends Component<{ screen: Screen }> {
         </ul>
         <div class="verbs">
           {!isCancelled && <button class="quiet" aria-pressed={card.isRush} onClick={() => screen.rush(card)}>{card.isRush ? texts.rushOff : texts.rushOn}</button>}
-          {open > 0 && <button onClick={() => screen.touchHead(card)}>{isCancelled ? texts.seen : texts.allDone}</button>}
-          {open === 0 && !isCancelled && <button class="strong" onClick={() => screen.sendOut(ticket)}>{texts.out}</button>}
+          {open > 0 && <button data-key={place} onClick={() => screen.touchHead(card)}>{isCancelled ? texts.seen : texts.allDone}</button>}
+          {open === 0 && !isCancelled && <button class="strong" data-key={place} onClick={() => screen.sendOut(ticket)}>{texts.out}</button>}
         </div>
       </article>
     );
@@ -127,15 +129,16 @@ export class RecallView extends Component<{ screen: Screen }> {
     const { texts } = screen;
     if (screen.recalled === null) return <div class="empty"><p>{texts.connecting}</p></div>;
     if (screen.recalled.length === 0) return <div class="empty"><p class="empty-head">{texts.recallNone}</p></div>;
+    let back = 0;  // of those that can be brought back
     return (
       <div class="list">
         <p class="hint">{texts.recallHelp}</p>
-        {screen.recalled.map((ticket) => this.ticket(ticket))}
+        {screen.recalled.map((ticket) => this.ticket(ticket, ticket.status === 'CANCELLED' ? -1 : placeOf(back++)))}
       </div>
     );
   }
 
-  private ticket(ticket: Ticket): ComponentChildren {
+  private ticket(ticket: Ticket, place: number): ComponentChildren {
     const { screen } = this.props;
     const { texts, language, zone } = screen;
     const done = ticket.lines.filter((line) => line.done_at !== null && line.canceled_at === null);
@@ -154,7 +157,7 @@ export class RecallView extends Component<{ screen: Screen }> {
           </ul>
         </div>
         {ticket.status !== 'CANCELLED' && (
-          <button disabled={back.length === 0} onClick={() => screen.callBack(ticket, back.map((line) => line.id))}>{texts.bringBack}</button>
+          <button class="back" data-key={place} disabled={back.length === 0} onClick={() => screen.callBack(ticket, back.map((line) => line.id))}>{texts.bringBack}<Place place={place} /></button>
         )}
       </article>
     );

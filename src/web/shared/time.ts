@@ -39,6 +39,18 @@ export function clockTime(at: number, language: string, zone: string): string {
   return inZone(language, zone, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as Intl.DateTimeFormatOptions).format(at);
 }
 
+// "las 13:05" of the same day, "mañana 05:00", "lun 30 05:00": by the words of the page's texts.
+export function dayAndTime(at: number, now: number, language: string, zone: string,
+                           words: { atTime: string; tomorrow: string; yesterday: string }): string {
+  const time = clockTime(at, language, zone);
+  const day = (instant: number) => Math.floor((instant + aheadOfUtc(instant, zone)) / (24 * 60 * MINUTE_MS));
+  const days = day(at) - day(now);
+  if (days === 0) return words.atTime.replace('{time}', time);
+  const name = days === 1 ? words.tomorrow : days === -1 ? words.yesterday
+    : inZone(language, zone, { weekday: 'short', day: 'numeric' }).format(at);
+  return name + ' ' + time;
+}
+
 // How far the zone's wall clock is ahead of UTC at that moment.
 function aheadOfUtc(at: number, zone: string): number {
   const parts = inZone('en-US', zone, { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric',

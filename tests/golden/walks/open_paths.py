@@ -2,7 +2,7 @@
 
 from golden.walks.common import demo
 
-PATHS = ["/healthz", "/readyz", "/metrics", "/problems/not_found", "/v1/openapi.json", "/docs", "/docs/tools.js",
+PATHS = ["/healthz", "/readyz", "/metrics", "/problems", "/problems/not_found", "/v1/openapi.json", "/docs", "/docs/tools.js",
          "/docs/programs/till.py", "/docs/programs/OfflineTill.kt"]
 GZIP = "Accept-Encoding: gzip, deflate, br"
 CODES = """invalid_json invalid_parameter missing_idempotency_key invalid_header conflicting_credentials unauthorized
@@ -37,6 +37,8 @@ def walk(r):
     for code in CODES:
         r.ask(f"page of {code}", "GET", f"/problems/{code}", who="nobody")
     r.ask("no program", "GET", "/docs/programs/nothing.py", who="nobody")
+    for language in ("es-PE,es;q=0.9", "pt-BR", "fr"):
+        r.ask(f"page of a problem for who reads {language}", "GET", "/problems/order_closed", None, f"Accept-Language: {language}", who="nobody")
     r.ask("page of no problem", "GET", "/problems/nothing", who="nobody")
     r.ask("OPTIONS of everything", "OPTIONS", "*", who="nobody")
     r.ask("OPTIONS of nothing", "OPTIONS", "/nothing", who="nobody")

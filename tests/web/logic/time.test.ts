@@ -1,6 +1,7 @@
 import assert from 'node:assert';
 import test from 'node:test';
-import { nextTimeOfDay, ServerClock } from '../../../src/web/shared/time';
+import { dayAndTime, nextTimeOfDay, ServerClock } from '../../../src/web/shared/time';
+import { Language, textsOf } from '../../../src/web/shared/texts';
 
 test('the server\'s time is known to a second, whatever the device believes', () => {
   let monotonic = 1000;
@@ -33,4 +34,15 @@ test('the next beginning of the day is by the restaurant\'s wall clock, through 
   assert.equal(next('2026-11-27T10:00:00Z', '05:00', 'America/Lima'), '2026-11-28T10:00:00.000Z');
   assert.equal(next('2026-03-07T23:00:00Z', '05:00', 'America/New_York'), '2026-03-08T09:00:00.000Z');
   assert.equal(next('2026-10-31T23:00:00Z', '05:00', 'America/New_York'), '2026-11-01T10:00:00.000Z');
+});
+
+test('a time of another day says which', () => {
+  const says = (at: string, language: Language = 'es') =>
+    dayAndTime(Date.parse(at), Date.parse('2026-11-26T17:00:00Z'), language, 'America/Lima', textsOf(language));
+  assert.equal(says('2026-11-26T23:30:00Z'), 'las 18:30');
+  assert.equal(says('2026-11-27T04:59:00Z'), 'las 23:59');
+  assert.equal(says('2026-11-27T10:00:00Z'), 'mañana 05:00');
+  assert.equal(says('2026-11-27T10:00:00Z', 'en'), 'tomorrow 05:00');
+  assert.equal(says('2026-11-25T10:00:00Z', 'pt'), 'ontem 05:00');
+  assert.match(says('2026-11-30T10:00:00Z'), /^lun.* 30 05:00$/);
 });
