@@ -121,10 +121,14 @@ class Page:
         while not any(event["method"] == "Page.loadEventFired" for event in self._events):
             self.browser.message(deadline)
 
+    def events(self, name):
+        """What the protocol has told by that name since the page was opened."""
+        self("Runtime.evaluate", expression="0")
+        return [event["params"] for event in self._events if event["method"] == name]
+
     def requests(self):
         """Those since the page was opened: method, url, headers."""
-        self("Runtime.evaluate", expression="0")
-        return [event["params"]["request"] for event in self._events if event["method"] == "Network.requestWillBeSent"]
+        return [event["request"] for event in self.events("Network.requestWillBeSent")]
 
     def sent(self):
         """[(method, URL)] of the requests since the page was opened."""

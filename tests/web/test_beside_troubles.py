@@ -153,7 +153,7 @@ def test_marks_wait_for_a_disk_and_go_in_their_order(demo, browser_of, tmp_path,
 
 def until_let_out(page, reason):
     page.until(f"{TEXT_OF.format('.reason')}.includes({reason!r}) && /\\d{{3}} \\d{{3}}/.test({TEXT_OF.format('.big')})")
-    assert page.run("Object.keys(localStorage).filter((name) => /key|marks|announced/.test(name)"
+    assert page.run("Object.keys(localStorage).filter((name) => /key|mark|announced/.test(name)"
                     " && !/^(null|\\[\\])$/.test(localStorage.getItem(name))).length") == 0
     assert shown(page) == []
 
