@@ -373,7 +373,8 @@ def test_the_view_of_what_is_sold_out_says_what_each_thing_is_and_until_when(wal
     assert "Nada se llama así: «no hay tal cosa»." in screen.text(".sold-out")
     screen.type(".search input", modifier["name"])
     row = f"[data-item='{modifier['id']}']"
-    assert "modificador" in screen.text(row) and "Agotar hasta mañana" in screen.text(row)
+    dish = next(product["name"] for category in menu["categories"] for product in category["products"] if modifier in product["modifiers"])
+    assert "modificador de " + dish in screen.text(row) and "Agotar hasta mañana" in screen.text(row)
     screen.click(row + " .strong")
     path = f"/v1/menu/modifiers/{modifier['id']}/sold-out"
     screen.until(f"document.querySelector(\"{row} .choices\") === null")

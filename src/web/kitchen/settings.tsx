@@ -47,9 +47,9 @@ export class SettingsView extends Component<{ screen: Screen }, { isSure: boolea
           choose={(theme) => screen.prefer({ theme: theme as Theme })} />
         <Choice legend={texts.language} value={screen.language} options={LANGUAGES}
           choose={(language) => screen.prefer({ language: language as Language })} />
-        <Choice legend={texts.volume} value={String(preferences.volume)} options={{ 0: texts.noSound, 0.3: texts.low, 1: texts.high }}
+        <Choice legend={texts.volume} value={'v' + preferences.volume} options={{ v0: texts.noSound, 'v0.3': texts.low, v1: texts.high }}
           choose={(volume) => {
-            screen.prefer({ volume: Number(volume) });
+            screen.prefer({ volume: Number(volume.slice(1)) });
             screen.sound.touch();
             screen.sound.play('new');
           }} />

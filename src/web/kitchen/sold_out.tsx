@@ -8,23 +8,26 @@ import { Screen } from './screen';
 
 const FOUND_MAX = 40;
 
+const DISHES_NAMED_MAX = 3;
+
 interface Row {
   item: KitchenProduct | KitchenModifier;
-  isModifier: boolean;
+  dishes: string[] | null;  // of a modifier: those that have it
 }
 
 export class SoldOutView extends Component<{ screen: Screen }> {
   private rows(): Row[] {
     const { menu } = this.props.screen;
     const rows: Row[] = [];
-    const known: { [id: string]: boolean } = {};
-    const add = (item: KitchenProduct | KitchenModifier, isModifier: boolean) => {
-      if (!known[item.id]) rows.push({ item, isModifier });
-      known[item.id] = true;
+    const known: { [id: string]: Row } = {};
+    const add = (item: KitchenProduct | KitchenModifier, dish: string | null) => {
+      const row = known[item.id] || { item, dishes: dish === null ? null : [] };
+      if (!known[item.id]) rows.push(known[item.id] = row);
+      if (row.dishes && dish !== null && row.dishes.indexOf(dish) < 0) row.dishes.push(dish);
     };
     if (!menu) return rows;
-    for (const category of menu.categories) for (const product of category.products) add(product, false);
-    for (const category of menu.categories) for (const product of category.products) for (const modifier of product.modifiers) add(modifier, true);
+    for (const category of menu.categories) for (const product of category.products) add(product, null);
+    for (const category of menu.categories) for (const product of category.products) for (const modifier of product.modifiers) add(modifier, product.name);
     return rows;
   }
 
@@ -56,14 +59,16 @@ export class SoldOutView extends Component<{ screen: Screen }> {
     );
   }
 
-  private row({ item, isModifier }: Row): ComponentChildren {
+  private row({ item, dishes }: Row): ComponentChildren {
+    const isModifier = dishes !== null;
     const { screen } = this.props;
     const { texts } = screen;
     const { sold_out: soldOut } = item;
     return (
       <li key={item.id} data-item={item.id}>
         <span class="what"><span class="dish" dir="auto">{item.name}</span>
-          {isModifier && <span class="variant">{texts.modifier}</span>}
+          {dishes && <span class="variant" dir="auto">{fill(texts.modifier, { dishes: dishes.slice(0, DISHES_NAMED_MAX).join(', ') +
+            (dishes.length > DISHES_NAMED_MAX ? '…' : '') })}</span>}
           {soldOut && <span class="variant">{soldOut.until ? fill(texts.soldOutUntil, { when: screen.when(soldOut.until) }) : texts.soldOutOpen}</span>}</span>
         {soldOut ? <button onClick={() => screen.sellAgain(item.id, item.name, isModifier)}>{texts.available}</button> : (
           <span class="choices">
