@@ -1,4 +1,3 @@
-import contextlib
 import json
 import pathlib
 import subprocess
@@ -29,12 +28,11 @@ def demo():
 
 @pytest.fixture(scope="session")
 def browser_of(tmp_path_factory):
-    """Makes a Chromium that trusts these authorities, and lets pages be heard that nobody has touched."""
-    with contextlib.ExitStack() as ends:
-        def make(authorities, *flags, program="chromium"):
-            home = Chromium(tmp_path_factory.mktemp("chromium"), authorities)
-            return ends.enter_context(Browser(home, "--autoplay-policy=no-user-gesture-required", *flags, program=program))
-        yield make
+    """Makes a Chromium that trusts these authorities, and lets pages be heard that nobody has touched. Whoever made it closes it."""
+    def make(authorities, *flags, program="chromium"):
+        home = Chromium(tmp_path_factory.mktemp("chromium"), authorities)
+        return Browser(home, "--autoplay-policy=no-user-gesture-required", *flags, program=program)
+    return make
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +41,8 @@ def wall(demo, browser_of):
     box = Box()
     box.bring_in()
     box.start()
-    yield Wall(box, demo, browser_of([box.cafile]))
+    with browser_of([box.cafile]) as browser:
+        yield Wall(box, demo, browser)
     assert box.discard() == 0, "the server did not end cleanly"
 
 

@@ -43,7 +43,8 @@ def box():
 
 @pytest.fixture(scope="module")
 def wall(demo, box, browser_of):
-    return Wall(box, demo, browser_of([box.cafile]))
+    with browser_of([box.cafile]) as browser:
+        yield Wall(box, demo, browser)
 
 
 @pytest.fixture
@@ -119,7 +120,7 @@ def test_marks_wait_for_a_disk_and_go_in_their_order(demo, browser_of, tmp_path,
         box.bring_in()
         box.start()
         ends.callback(box.kill_if_running)
-        wall = Wall(box, demo, browser_of([box.cafile]))
+        wall = Wall(box, demo, ends.enter_context(browser_of([box.cafile])))
         page = wall.display()
         one, two = wall.order("Lomo", "Ají"), wall.order("Sopa")
         until_shown(page, lambda cards: len(cards) == 2)
@@ -221,8 +222,8 @@ def test_ages_and_order_are_right_while_the_clocks_of_box_and_tablet_step(demo, 
     box = ClockBox(synchronised=True)
     box.bring_in()
     box.start()
-    with contextlib.closing(box.memory):
-        wall = Wall(box, demo, browser_of([box.cafile]))
+    with contextlib.closing(box.memory), browser_of([box.cafile]) as browser:
+        wall = Wall(box, demo, browser)
         page = wall.display(before=TABLET)
         placed = []
         for number, (ahead_s, tablet_ms) in enumerate([(0, 0), (600, -86400000), (0, 86400000), (-600, -3 * 365 * 86400000), (0, 0)]):

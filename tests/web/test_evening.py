@@ -153,11 +153,10 @@ def evening(demo, browser_of, request, seed):
     box = Box()
     box.bring_in()
     box.start()
-    made = Evening(Wall(box, demo, browser_of([box.cafile])), random.Random(f"{seed} {request.node.name}"))
-    yield made
-    assert [page.errors for page in made.screens.values()] == [[], [], []]
-    for page in made.screens.values():
-        page.close()
+    with browser_of([box.cafile]) as browser:
+        made = Evening(Wall(box, demo, browser), random.Random(f"{seed} {request.node.name}"))
+        yield made
+        assert [page.errors for page in made.screens.values()] == [[], [], []]
     assert box.discard() == 0
 
 

@@ -30,24 +30,25 @@ def begun(make):
         except AssertionError:
             if attempt == 2:
                 raise
-            browser.process.kill()
+            browser.close()
 
 
 @pytest.mark.parametrize("version", [75, 79, 83, 92])
 def test_tickets_are_shown_and_marked(box, demo, browser_of, node_modules, version):
     program = node_modules.parent / f"chromium-{version}"
     browser, page = begun(lambda: browser_of([box.cafile], "--single-process", "--no-zygote", program=program))
-    wall = Wall(box, demo, browser)
-    page.show(1280, 800)
-    page.open(wall.code("Tableta vieja"))
-    assert f"Chrome/{version}." in page.run("navigator.userAgent")
-    order = wall.order({"product_name": "Ceviche", "quantity": 2, "comment": "SIN CEBOLLA"}, "W" * 200, order_title="Rosa")
-    until_shown(page, lambda cards: [len(card["lines"]) for card in cards] == [2])
-    assert page.run("document.querySelector('main').scrollWidth <= document.querySelector('main').clientWidth")
-    assert page.run("window.getComputedStyle(document.querySelector('.cards')).columnGap") == "12px"
-    page.click(".card .head")
-    page.until("document.querySelector('.undo') !== null")
-    wait_until(lambda: wall.api.get(f"/v1/orders/{order['id']}").data["status"] == "READY", lambda: shown(page))
-    until_shown(page, lambda cards: cards == [])
-    errors = [error for error in page.errors if not UNKNOWN.search(str(error))]
-    assert errors == []
+    with browser:
+        wall = Wall(box, demo, browser)
+        page.show(1280, 800)
+        page.open(wall.code("Tableta vieja"))
+        assert f"Chrome/{version}." in page.run("navigator.userAgent")
+        order = wall.order({"product_name": "Ceviche", "quantity": 2, "comment": "SIN CEBOLLA"}, "W" * 200, order_title="Rosa")
+        until_shown(page, lambda cards: [len(card["lines"]) for card in cards] == [2])
+        assert page.run("document.querySelector('main').scrollWidth <= document.querySelector('main').clientWidth")
+        assert page.run("window.getComputedStyle(document.querySelector('.cards')).columnGap") == "12px"
+        page.click(".card .head")
+        page.until("document.querySelector('.undo') !== null")
+        wait_until(lambda: wall.api.get(f"/v1/orders/{order['id']}").data["status"] == "READY", lambda: shown(page))
+        until_shown(page, lambda cards: cards == [])
+        errors = [error for error in page.errors if not UNKNOWN.search(str(error))]
+        assert errors == []
