@@ -6,11 +6,14 @@ Where another database server and another comanda-head take over at once, cursor
 that no event was lost. Else each goes on."""
 
 import os
+import re
+import shlex
 import signal
 import time
 
 import pytest
 
+from support import documents
 from support.box import LONG
 from support.head_office import FAILOVER_MAX_S
 from support.head_office_tills import Moment, Shift
@@ -84,3 +87,21 @@ def test_connections_that_haproxy_cuts_lose_nothing(office, told, round):
         office.start_proxy()
         moment.tell("HAProxy killed")
     assert shift.follower.started_again == 0
+
+
+def test_a_cluster_that_is_there_gets_the_setting_that_the_document_says(office):
+    """Patroni reads patroni.yml once: what is new in it is said to a cluster that runs, without a restart."""
+    (line,) = re.findall(r"^ +patronictl -c \S+ (edit-config .*)$", documents.OFFICE.read_text(), re.M)
+    words = shlex.split(line)
+    name, _, value = words[-1].partition("=")
+
+    def wait_for(wanted):
+        shown = [0.0]
+        wait_until(lambda: shown.append(float(office.wait_for_primary().psql(f"SHOW {name}", "postgres"))) or shown[-1] == wanted,
+                   lambda: (name, shown[-1]), FAILOVER_MAX_S)
+
+    office.patronictl(*words[:-1], f"{name}=0.25")
+    wait_for(0.25)
+    office.patronictl(*words)
+    wait_for(float(value))
+    assert f"{name}: {value}" in (documents.OFFICE.parent / "patroni.yml").read_text()
