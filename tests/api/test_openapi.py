@@ -250,6 +250,10 @@ def test_its_words_are_those_of_the_program():
     assert schemas["ModifierCategory"]["properties"]["type"]["enum"] == [first, second]
     assert schemas["TicketState"]["enum"] == array("kitchen/ticket.h", "kStateNames")
     assert schemas["KitchenAlert"]["properties"]["kind"]["enum"] == array("kitchen/changes.cc", "kKinds")
+    codes = re.search(r"kCodes = \{(.*?)\};", (ROOT / "src/cloud/status.cc").read_text(), re.S)[1]
+    assert set(schemas["SyncCheck"]["properties"]["code"]["enum"]) == set(re.findall(r'"(\w+)"\}', codes))
+    body = re.search(r"CheckInternet\(.*?\n\}", (ROOT / "src/ops/health.cc").read_text(), re.S)[0]
+    assert set(schemas["InternetCheck"]["properties"]["code"]["enum"]) == set(re.findall(r', "(\w+)"\);', body))
     checks = {name for file in ["app/app.cc", "app/sqlite/storage.cc", "app/instance.cc", "app/neighbours.cc", "ops/health.cc"]
               for name in words(file, r'\.name = "(\w+)",\s*\.ok')}
     assert set(schemas["Checks"]["properties"]) == checks
@@ -260,7 +264,7 @@ def test_every_enum_of_an_answer_is_one_of_those():
     named = {"ProblemCode", "FieldErrorCode", "OrderStatus", "ServiceType", "DeliveryStatus", "DiscountType", "ModifierCategory.type",
              "UpsertRow.result", "User.role", "StoreState.store_status", "StoreState.reason", "EventSubject.type", "EventType",
              "Change", "WebhookKind", "WebhookEvent", "DeliveryOutcome", "SuspensionReason", "DeliveryState", "Scope", "Tier", "Role",
-             "ApiKey.mode", "ShownApiKey.mode", "Readiness.status", "TicketState", "KitchenAlert.kind"}
+             "ApiKey.mode", "ShownApiKey.mode", "Readiness.status", "TicketState", "KitchenAlert.kind", "SyncCheck.code", "InternetCheck.code"}
     found = set()
     for name, schema in COMPONENTS["schemas"].items():
         if schema.get("additionalProperties") is False or name.endswith("Message"):

@@ -87,10 +87,11 @@ def writing_the_menu(r):
 
 
 def sold_out(r, product, modifier):
+    soon, too_late = in_days(3), in_days(9)  # once: a second later they would be other instants in the recording
     for title, at in (("a product", f"{product}/sold-out"), ("a modifier", f"/v1/menu/modifiers/{modifier}/sold-out")):
-        r.ask(f"sold out: {title}, for a while", "PUT", at, {"until": in_days(3)})
+        r.ask(f"sold out: {title}, for a while", "PUT", at, {"until": soon})
         r.ask(f"sold out: {title}, until somebody says so", "PUT", at, {"until": None})
-        for wrong, body in [("nothing", {}), ("a past end", {"until": "2020-01-01T00:00:00Z"}), ("nine days", {"until": in_days(9)}),
+        for wrong, body in [("nothing", {}), ("a past end", {"until": "2020-01-01T00:00:00Z"}), ("nine days", {"until": too_late}),
                             ("no zone", {"until": "2030-01-01T00:00:00"})]:
             r.ask(f"sold out: {title}, {wrong}", "PUT", at, body)
         r.ask(f"sold out: {title} is shown", "GET", product)
