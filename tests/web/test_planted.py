@@ -22,6 +22,10 @@ MISTAKES = {
     "a tab undoes what another one has marked": ("kitchen/marks.ts", "each.dueAt > this.now() && this.isMine(each)", "each.dueAt > this.now()", "marks"),
     "a tab sends what another one has undone": ("kitchen/marks.ts", " && !this.keeping.has(each.mark)", " && false", "marks"),
     "a mark is sent before its time to undo is over": ("kitchen/marks.ts", "canUndo ? UNDO_MS : 0", "canUndo ? 0 : 0", "marks"),
+    "the cloud is blamed for an internet that is away": (
+        "kitchen/truth.ts", " && !(isDown && sync.code === 'unreachable')", "", "truth"),
+    "an internet that is away is not said where there is no cloud": (
+        "kitchen/truth.ts", "internet.code === 'down';", "internet.code === 'down' && sync.code !== 'not_linked';", "truth"),
     "marks of an order change places": ("kitchen/marks.ts", "before[each.mark.subject] = true;", "", "marks"),
 }
 
