@@ -458,7 +458,7 @@ def test_it_asks_on_a_terminal_and_nowhere_else(place):
     assert done.returncode == 2 and "--yes" in done.stderr, done
     for answer, code in (b"n\n", 1), (b"\n", 1), (b"\x03", 1), (b"y\n", 0):
         ended, said = terminal.answer(["restore", place.backup, "--data", place.data], answer)
-        assert ended == code and "1 orders" in said, said
+        assert ended == code and "1 order" in said, said
         assert len(place.set_aside()) == (1 if code == 0 else 0) and len(place.beside()) == (3 if code == 0 else 2)
 
 
