@@ -345,7 +345,8 @@ class Box:
         finally:
             if self.owned:
                 self.databases.drop()
-                shutil.rmtree(self.data, ignore_errors=True)
+                for directory in (self.data, *self.data.parent.glob(self.data.name + ".before-restore-*")):
+                    shutil.rmtree(directory, ignore_errors=True)
 
     def log_text(self):
         return self.log_path.read_text(errors="replace")

