@@ -107,11 +107,11 @@ class Wall:
         self.orders.clear()
 
     def ticket(self, order):
-        rows = self.api.get("/v1/kitchen/tickets?per_page=100&filter[state]=later,open,ready,cancelled").data
+        rows = self.api.all("/v1/kitchen/tickets?filter[state]=later,open,ready,cancelled")
         return next((row for row in rows if row["order_id"] == order), None)
 
     def tickets(self):
-        return self.api.get("/v1/kitchen/tickets?per_page=100&filter[state]=open,cancelled").data
+        return self.api.all("/v1/kitchen/tickets?filter[state]=open,cancelled")
 
 
 def shown(page: Page):
