@@ -326,7 +326,7 @@ std::string ToJson(const Status& status, UtcMs now) {
   out.Key("since").Instant(progress.since);
   out.Key("next_at").Instant(WaitMs(progress, now) > 0 ? progress.next_at : std::nullopt);
   out.Key("lan").Text("ok");
-  out.Key("internet").Text(progress.is_reached ? "ok" : "unreachable");
+  out.Key("internet").Text(net::Name(progress.internet));
   out.Key("cloud").Text(Name(progress.state));
   out.Key("heard_at").Instant(progress.heard);
   out.Key("steps_waiting").Integer(status.counts.steps_waiting);

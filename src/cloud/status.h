@@ -15,6 +15,7 @@
 #include "cloud/link/link.h"
 #include "cloud/readings.h"
 #include "db/session.h"
+#include "net/internet.h"
 #include "outbox/late.h"
 
 namespace comanda::cloud {
@@ -36,7 +37,7 @@ struct Progressing {
   std::optional<UtcMs> since;    // the beginning of kOffline, kStopped or kPaused
   std::optional<UtcMs> heard;    // the last usable answer of the cloud
   std::optional<UtcMs> next_at;  // nothing is asked before, after a failure or a Retry-After
-  bool is_reached = true;        // an answer of any kind came: the internet works
+  net::Internet::State internet = net::Internet::State::kUnknown;
   int64_t requests = 0;          // since the start
   int64_t bytes = 0;             // of bodies in both directions, since the start
   int64_t steps_per_minute = 0;  // the pace

@@ -64,12 +64,6 @@ void SyncState::Enter(State state, std::string reason) {
 void SyncState::NoteHeard() {
   const std::lock_guard lock(mutex_);
   progress_.heard = clock_.Now();
-  progress_.is_reached = true;
-}
-
-void SyncState::NoteTrouble(bool is_reached) {
-  const std::lock_guard lock(mutex_);
-  progress_.is_reached = is_reached;
 }
 
 void SyncState::Count(db::Database& database, db::CompanyId company) {

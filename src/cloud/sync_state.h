@@ -27,8 +27,6 @@ class SyncState {
   void Enter(State state, std::string reason);
   // The cloud gave a usable answer. The state stays.
   void NoteHeard();
-  // It gave none; `is_reached`: an answer of any kind came.
-  void NoteTrouble(bool is_reached);
   // Counts what is pending, and forgets what is late no more: it was discarded, parked or dropped.
   // A long backlog is not counted each time.
   void Count(db::Database& database, db::CompanyId company);

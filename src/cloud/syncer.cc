@@ -96,6 +96,7 @@ LinkResult Syncer::Link(const LinkOrder& order) {
 
 Progressing Syncer::progress() const {
   Progressing progress = state_.Get();
+  progress.internet = settings_.network.internet().state;
   // Until the worker has acted on a link or a `resume`, its former reason is out of date.
   const bool stood_still = progress.state == State::kStopped || progress.state == State::kPaused;
   if (stood_still && acted_changes_ != courier_.changes()) {
@@ -489,7 +490,6 @@ void Syncer::Fail(const Reply& reply) {
   const bool is_busy = reply.reachability == Reachability::kReached && reply.answer.status() == 429;
   if (is_busy) state_.Enter(State::kBehind, "the cloud asks to wait: " + reply.trouble);
   if (is_busy || lane_.failures_in_a_row() < kFailuresToReport) return;
-  state_.NoteTrouble(reply.reachability != Reachability::kUnreachable);
   state_.Enter(State::kOffline, Concat({Name(reply.reachability), ": ", reply.trouble}));
 }
 

@@ -65,4 +65,16 @@ Internet::Now Internet::Get(int64_t now_ms) const {
   return {};
 }
 
+std::string_view Name(Internet::State state) {
+  switch (state) {
+    case Internet::State::kOk:
+      return "ok";
+    case Internet::State::kDown:
+      return "down";
+    case Internet::State::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
 }  // namespace comanda::net

@@ -56,4 +56,6 @@ class Internet {
   Failures failures_;                    // since the last connection; guarded by mutex_
 };
 
+std::string_view Name(Internet::State state);  // "ok", "down", "unknown"
+
 }  // namespace comanda::net

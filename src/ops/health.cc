@@ -105,22 +105,21 @@ constexpr std::array kRoutes = {
 
 http::Readiness CheckInternet(const net::Internet::Now& internet, UtcMs now) {
   // Reported, and never makes the box unready: it sells without the internet.
-  const auto check = [&](std::string state, std::string_view code) {
-    return http::Readiness{.name = "internet", .ok = true, .state = std::move(state), .code = code};
-  };
+  http::Readiness check{.name = "internet", .ok = true, .code = net::Name(internet.state)};
   const std::string since = FormatInstant(now - internet.since_ms);
   switch (internet.state) {
     case net::Internet::State::kUnknown:
+      check.state = "not known: no call outside the local network shows it";
       break;
     case net::Internet::State::kOk:
-      return check("last reached " + since, "ok");
-    case net::Internet::State::kDown: {
-      http::Readiness down = check("cannot be reached since " + since, "down");
-      down.since = now - internet.since_ms;
-      return down;
-    }
+      check.state = "last reached " + since;
+      break;
+    case net::Internet::State::kDown:
+      check.state = "cannot be reached since " + since;
+      check.since = now - internet.since_ms;
+      break;
   }
-  return check("not known: no call outside the local network shows it", "unknown");
+  return check;
 }
 
 std::span<const http::Route> Routes() { return kRoutes; }

@@ -252,8 +252,8 @@ def test_its_words_are_those_of_the_program():
     assert schemas["KitchenAlert"]["properties"]["kind"]["enum"] == array("kitchen/changes.cc", "kKinds")
     codes = re.search(r"kCodes = \{(.*?)\};", (ROOT / "src/cloud/status.cc").read_text(), re.S)[1]
     assert set(schemas["SyncCheck"]["properties"]["code"]["enum"]) == set(re.findall(r'"(\w+)"\}', codes))
-    body = re.search(r"CheckInternet\(.*?\n\}", (ROOT / "src/ops/health.cc").read_text(), re.S)[0]
-    assert set(schemas["InternetCheck"]["properties"]["code"]["enum"]) == set(re.findall(r', "(\w+)"\);', body))
+    body = re.search(r"Name\(Internet::State state\) \{.*?\n\}", (ROOT / "src/net/internet.cc").read_text(), re.S)[0]
+    assert set(schemas["InternetCheck"]["properties"]["code"]["enum"]) == set(re.findall(r'"(\w+)"', body))
     checks = {name for file in ["app/app.cc", "app/sqlite/storage.cc", "app/instance.cc", "app/neighbours.cc", "ops/health.cc"]
               for name in words(file, r'\.name = "(\w+)",\s*\.ok')}
     assert set(schemas["Checks"]["properties"]) == checks

@@ -177,7 +177,7 @@ def key_id(wall, name):
 
 @pytest.mark.parametrize("how, reason", [("revoked", "fue retirado"), ("rotated", "fue retirado")])
 def test_marks_that_wait_go_with_a_key_that_ends(wall, how, reason):
-    """A screen that is shut out keeps nothing; whoever lets it in again sees what is still to be made."""
+    """A screen that is shut out keeps nothing, and says so; whoever lets it in again sees what is still to be made."""
     page = wall.display(name=f"Freidora {how}")
     order = wall.order("Papas")
     until_shown(page, lambda cards: [card["order"] for card in cards] == [order["id"]])
@@ -188,6 +188,7 @@ def test_marks_that_wait_go_with_a_key_that_ends(wall, how, reason):
     answer = wall.api.delete(at) if how == "revoked" else wall.api.post(at + "/rotate", {"grace_seconds": 0})
     assert answer.status in (200, 201), answer.body
     until_let_out(page, reason)
+    assert "1 marca no llegó a enviarse" in page.text(".reason")
     page("Network.setBlockedURLs", urls=[])
     number = page.run(TEXT_OF.format(".big") + ".replace(/\\D/g, '')")
     wall.box.command("pair", "accept", number, "--as", "kitchen", "--name", f"Otra {how}", "--data", str(wall.box.data))

@@ -118,6 +118,7 @@ def test_internet_and_cloud_are_told_apart_and_each_is_true_again(kitchen):
     kitchen.until_bar(lambda lines: lines == [])
     kitchen.cable("down")
     kitchen.until_codes("down", "unreachable")
+    assert json.loads(kitchen.box.command("cloud", "status", "--json", "--data", str(kitchen.box.data), check=False).stdout)["internet"] == "down"
     (line,) = kitchen.until_bar(lambda lines: len(lines) == 1 and lines[0].startswith("internet"))
     assert line.startswith("internet | Internet: sin conexión desde las ")
     bar, tickets = page.run("[document.querySelector('.truth').getBoundingClientRect().bottom, document.querySelector('.card').getBoundingClientRect().top]")

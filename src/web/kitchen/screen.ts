@@ -266,8 +266,10 @@ export class Screen {
       return;
     }
     const reasons: { [code: string]: string } = { key_revoked: texts.keyRevoked, key_expired: texts.keyExpired, wrong_environment: texts.keyWrong };
+    const lost = this.marks.count;
+    const said = lost === 0 ? '' : ' ' + (lost === 1 ? texts.markLost : fill(texts.marksLost, { n: lost }));
     this.forget();
-    void this.askToBeLetIn(reasons[reason.code] || texts.keyUnknown);
+    void this.askToBeLetIn((reasons[reason.code] || texts.keyUnknown) + said);
   }
 
   // What this screen has stored of the restaurant.

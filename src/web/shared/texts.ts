@@ -41,6 +41,7 @@ const es = {
   wayPerson: 'Dé este número a quien tenga el panel o el servidor del restaurante.', wayBox: 'En el servidor se escribe:', wayCode: 'O escanee con esta tableta el código que muestra allí:', waits: 'Espera el permiso. No hace falta tocar nada.',
   codeBad: 'Ese código ya no sirve: cada uno vale una vez y diez minutos.', tooMany: 'Ya hay dos pantallas esperando en esta dirección. Reintento en {s} s.',
   keyRevoked: 'El permiso de esta pantalla fue retirado.', keyExpired: 'El permiso de esta pantalla venció.', keyWrong: 'El permiso de esta pantalla es de otra dirección (prueba o restaurante).',
+  markLost: '1 marca no llegó a enviarse: vea el pedido en otra pantalla.', marksLost: '{n} marcas no llegaron a enviarse: vea los pedidos en otra pantalla.',
   keyUnknown: 'El servidor no conoce el permiso de esta pantalla.', keyForbidden: 'Esta pantalla no puede entrar: {why}', tryAgain: 'Reintentar',
   ONSITE: 'En el local', TABLE: 'Mesa', DELIVERY: 'Delivery', TAKEAWAY: 'Para llevar', orderWord: 'Orden', 
 };
@@ -87,6 +88,7 @@ const en: Texts = {
   wayPerson: 'Give this number to whoever is at the panel or at the box.', wayBox: 'On the box they type:', wayCode: 'Or scan, with this tablet, the code that this shows there:', waits: 'It waits to be let in. There is nothing to touch.',
   codeBad: 'That code is no longer good: each works once, for ten minutes.', tooMany: 'Two screens already wait at this address. Trying again in {s} s.',
   keyRevoked: 'The key of this screen was revoked.', keyExpired: 'The key of this screen has expired.', keyWrong: 'The key of this screen is of another address (sandbox or restaurant).',
+  markLost: '1 mark was not sent: look at the order on another screen.', marksLost: '{n} marks were not sent: look at the orders on another screen.',
   keyUnknown: 'The box does not know the key of this screen.', keyForbidden: 'This screen may not enter: {why}', tryAgain: 'Try again',
   ONSITE: 'On site', TABLE: 'Table', DELIVERY: 'Delivery', TAKEAWAY: 'Takeaway', orderWord: 'Order', 
 };
@@ -131,6 +133,7 @@ const pt: Texts = {
   wayPerson: 'Dê este número a quem estiver no painel ou no servidor do restaurante.', wayBox: 'No servidor se digita:', wayCode: 'Ou leia, com este tablet, o código que isto mostra lá:', waits: 'Espera a permissão. Não é preciso tocar em nada.',
   codeBad: 'Esse código não vale mais: cada um vale uma vez, por dez minutos.', tooMany: 'Já há duas telas esperando neste endereço. Nova tentativa em {s} s.',
   keyRevoked: 'A permissão desta tela foi retirada.', keyExpired: 'A permissão desta tela venceu.', keyWrong: 'A permissão desta tela é de outro endereço (teste ou restaurante).',
+  markLost: '1 marca não chegou a ser enviada: veja o pedido em outra tela.', marksLost: '{n} marcas não chegaram a ser enviadas: veja os pedidos em outra tela.',
   keyUnknown: 'O servidor não conhece a permissão desta tela.', keyForbidden: 'Esta tela não pode entrar: {why}', tryAgain: 'Tentar de novo',
   ONSITE: 'No local', TABLE: 'Mesa', DELIVERY: 'Delivery', TAKEAWAY: 'Para viagem', orderWord: 'Pedido', 
 };
