@@ -20,7 +20,7 @@
 
 namespace comanda {
 
-// Each kind has one row in wire/problem.cc: code, status, title and page. A switch without default
+// Each kind has one row in wire/problem.cc: code and status. A switch without default
 // makes the compiler demand the row.
 enum class Problem : uint8_t {
   kInvalidJson,

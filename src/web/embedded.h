@@ -50,5 +50,7 @@ std::string_view SetupOwnerEnHtml();
 std::string_view SetupOwnerEsHtml();
 std::string_view SetupOwnerPtHtml();
 std::string_view TextPageHtml();
+// What each problem means and what to do: {code: {"en": …, "es": …, "pt": …}}.
+std::string_view ProblemsJson();
 
 }  // namespace comanda::web

@@ -118,6 +118,18 @@ Language LanguageOf(std::string_view accept_language) {
   return Language::kEnglish;
 }
 
+std::string_view TagOf(Language language) {
+  switch (language) {
+    case Language::kEnglish:
+      break;
+    case Language::kSpanish:
+      return "es";
+    case Language::kPortuguese:
+      return "pt";
+  }
+  return "en";
+}
+
 HtmlPage HomePage(const Home& home, Language language) {
   const Texts& texts = TextsOf(language);
   return {.body = Filled(texts.home,
@@ -154,19 +166,7 @@ HtmlPage SetupPage(const Setup& setup, Language language) {
 }
 
 HtmlPage TextPage(Language language, std::string_view title, std::string inside) {
-  std::string_view name;
-  switch (language) {
-    case Language::kEnglish:
-      name = "en";
-      break;
-    case Language::kSpanish:
-      name = "es";
-      break;
-    case Language::kPortuguese:
-      name = "pt";
-      break;
-  }
-  return {.body = Filled(TextPageHtml(), {{"language", std::string(name)},
+  return {.body = Filled(TextPageHtml(), {{"language", std::string(TagOf(language))},
                                           {"title", HtmlEscaped(title)},
                                           {"inside", std::move(inside)},
                                           {"mark", std::string(MarkSvg())},

@@ -21,6 +21,7 @@ struct HtmlPage {
 enum class Language { kEnglish, kSpanish, kPortuguese };
 // The first that a header Accept-Language names and that the pages have; else English.
 Language LanguageOf(std::string_view accept_language);
+std::string_view TagOf(Language language);  // "en", "es", "pt" (RFC 5646)
 
 struct Home {
   std::string name;  // of the machine

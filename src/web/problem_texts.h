@@ -1,7 +1,7 @@
 #pragma once
 
-// What each problem means and what to do, in the languages of the pages /problems; the English text
-// is that of its row in wire/problem.cc. Any thread; nothing is thrown.
+// What each problem means and what to do (problems.json), for the pages /problems. The view is
+// valid for the life of the process. Any thread; nothing is thrown.
 
 #include <string_view>
 

@@ -12,116 +12,45 @@ namespace {
 constexpr std::string_view kRealm = R"(Bearer realm="comanda")";
 
 constexpr std::array kRows = {
-    ProblemRow{Problem::kInvalidJson, "invalid_json", 400,
-               "The body is not valid JSON (RFC 8259), or it is empty where one is needed. The "
-               "detail says what is wrong and at which byte. Keys must not be repeated."},
-    ProblemRow{Problem::kInvalidParameter, "invalid_parameter", 400,
-               "A parameter behind the question mark is unknown, empty, repeated or has a value "
-               "that cannot be read. The detail names it and lists what is allowed."},
-    ProblemRow{Problem::kMissingIdempotencyKey, "missing_idempotency_key", 400,
-               "Placing an order needs the header Idempotency-Key: a text that your system makes "
-               "once per order and sends again unchanged when it repeats the request."},
-    ProblemRow{Problem::kInvalidHeader, "invalid_header", 400,
-               "A header, or the frame of the request, cannot be read. The detail names the header "
-               "and its form."},
-    ProblemRow{Problem::kConflictingCredentials, "conflicting_credentials", 400,
-               "Authorization and X-API-Key carry different keys. Send one of them."},
-    ProblemRow{
-        Problem::kUnauthorized, "unauthorized", 401,
-        "No API key was sent, or it is not known. Send Authorization: Bearer <key>. The last "
-        "six characters are a checksum: a key that was mistyped or cut off is refused too."},
-    ProblemRow{
-        Problem::kKeyRevoked, "key_revoked", 401,
-        "The API key was revoked, or replaced and its time of grace is over. Use the new key, "
-        "or have one made."},
-    ProblemRow{
-        Problem::kKeyExpired, "key_expired", 401,
-        "The API key was made for a limited time, which is over. Have a new one made, or its "
-        "expires_at moved. Check the clock of the box if that is a surprise."},
-    ProblemRow{Problem::kWrongEnvironment, "wrong_environment", 401,
-               "A live key was sent to the sandbox, or a test key to the live address. Use the key "
-               "and the address of the same environment."},
-    ProblemRow{Problem::kInsufficientScope, "insufficient_scope", 403,
-               "The key is good, but it lacks the scope that this request needs; the detail names "
-               "it. Have it added to the key."},
-    ProblemRow{Problem::kAddressNotAllowed, "address_not_allowed", 403,
-               "The key may be used only from certain addresses (allowed_cidrs), and the request "
-               "came from another one."},
-    ProblemRow{Problem::kHttpsRequired, "https_required", 403,
-               "The request came over plain HTTP, where a key would be readable for everybody on "
-               "the way. Nothing of it was read. The detail has the https address to use."},
-    ProblemRow{
-        Problem::kNotFound, "not_found", 404,
-        "There is no such path, or no record with that id in this company. Check the id, and "
-        "that the path has no slash at its end."},
-    ProblemRow{Problem::kMethodNotAllowed, "method_not_allowed", 405,
-               "The path exists, but not with this method. The header Allow lists those it has."},
-    ProblemRow{Problem::kNotAcceptable, "not_acceptable", 406,
-               "The header Accept excludes application/json, and there is no other form."},
-    ProblemRow{Problem::kRequestTimeout, "request_timeout", 408,
-               "The request did not arrive in time. Check the network between client and box."},
-    ProblemRow{Problem::kLengthRequired, "length_required", 411,
-               "The request has a body of unknown length. Send Content-Length."},
-    ProblemRow{Problem::kPayloadTooLarge, "payload_too_large", 413,
-               "The body is larger than this path allows: 1 MiB, or 8 MiB for PUT "
-               "/v1/menu/products. Send it in parts."},
-    ProblemRow{Problem::kUriTooLong, "uri_too_long", 414,
-               "The request line is longer than 8 KiB. Use fewer parameters."},
-    ProblemRow{Problem::kUnsupportedMediaType, "unsupported_media_type", 415,
-               "The body must be JSON in UTF-8, not compressed: Content-Type: application/json."},
-    ProblemRow{Problem::kExpectationFailed, "expectation_failed", 417,
-               "The header Expect asks for something other than 100-continue."},
-    ProblemRow{Problem::kMisdirectedRequest, "misdirected_request", 421,
-               "The header Host names a host that this box does not answer to. Use its own name or "
-               "address, or add the name to the setting hosts."},
-    ProblemRow{Problem::kHeadersTooLarge, "headers_too_large", 431,
-               "The header fields are larger than 16 KiB together, or more than 64."},
-    ProblemRow{
-        Problem::kCursorExpired, "cursor_expired", 410,
-        "The cursor of the event feed is older than what is kept, or from before a backup was "
-        "restored. List the records anew and follow from the new cursor."},
-    ProblemRow{Problem::kPreconditionFailed, "precondition_failed", 412,
-               "The record has changed since the version that If-Match names. Read it again and "
-               "decide anew."},
-    ProblemRow{Problem::kValidationFailed, "validation_failed", 422,
-               "One or more fields are wrong. errors[] names each with what would be accepted."},
-    ProblemRow{Problem::kOrderNotEditable, "order_not_editable", 422,
-               "The order did not come through this API: only its status can be changed here."},
-    ProblemRow{Problem::kOrderCancelled, "order_cancelled", 422,
-               "The order is cancelled and stays as it is."},
-    ProblemRow{Problem::kOrderClosed, "order_closed", 422,
-               "The order is finalized: it takes comments, but no other change of this kind."},
-    ProblemRow{Problem::kOrderHasActivePayments, "order_has_active_payments", 422,
-               "An order with payments cannot be cancelled. Cancel its payments first; the detail "
-               "lists them."},
-    ProblemRow{Problem::kUseCancelEndpoint, "use_cancel_endpoint", 422,
-               "An order is not cancelled by its status. Use POST /v1/orders/{id}/cancel with a "
-               "reason."},
-    ProblemRow{Problem::kIdempotencyKeyReused, "idempotency_key_reused", 422,
-               "The same Idempotency-Key came before with another request. Make a new key for each "
-               "new request; repeat a request with its key and body unchanged."},
-    ProblemRow{
-        Problem::kLastManagingKey, "last_managing_key", 422,
-        "This is the last key that can manage keys. Make another one first, with the command "
-        "line of the box."},
-    ProblemRow{Problem::kRateLimitExceeded, "rate_limit_exceeded", 429,
-               "Too many requests. Wait for the seconds in Retry-After, then go on. Polling with "
-               "If-None-Match costs nothing while nothing changes."},
-    ProblemRow{Problem::kInternalError, "internal_error", 500,
-               "Something failed inside the box; nothing was changed. Its log has the cause under "
-               "the request_id of the answer."},
-    ProblemRow{Problem::kNotImplemented, "not_implemented", 501,
-               "The method or the transfer coding of the request is not known here."},
-    ProblemRow{
-        Problem::kServiceUnavailable, "service_unavailable", 503,
-        "The box cannot do this just now: it is stopping, very busy, or its disk is full. Try "
-        "again after the seconds in Retry-After; /readyz says what is wrong."},
-    ProblemRow{
-        Problem::kStandby, "standby", 503,
-        "This is the second server of a head office: another one serves the database, and this one "
-        "takes over when it ends. Ask the other one, or again after the seconds in Retry-After."},
-    ProblemRow{Problem::kVersionNotSupported, "version_not_supported", 505,
-               "The request is not HTTP/1.1 or HTTP/1.0."},
+    ProblemRow{Problem::kInvalidJson, "invalid_json", 400},
+    ProblemRow{Problem::kInvalidParameter, "invalid_parameter", 400},
+    ProblemRow{Problem::kMissingIdempotencyKey, "missing_idempotency_key", 400},
+    ProblemRow{Problem::kInvalidHeader, "invalid_header", 400},
+    ProblemRow{Problem::kConflictingCredentials, "conflicting_credentials", 400},
+    ProblemRow{Problem::kUnauthorized, "unauthorized", 401},
+    ProblemRow{Problem::kKeyRevoked, "key_revoked", 401},
+    ProblemRow{Problem::kKeyExpired, "key_expired", 401},
+    ProblemRow{Problem::kWrongEnvironment, "wrong_environment", 401},
+    ProblemRow{Problem::kInsufficientScope, "insufficient_scope", 403},
+    ProblemRow{Problem::kAddressNotAllowed, "address_not_allowed", 403},
+    ProblemRow{Problem::kHttpsRequired, "https_required", 403},
+    ProblemRow{Problem::kNotFound, "not_found", 404},
+    ProblemRow{Problem::kMethodNotAllowed, "method_not_allowed", 405},
+    ProblemRow{Problem::kNotAcceptable, "not_acceptable", 406},
+    ProblemRow{Problem::kRequestTimeout, "request_timeout", 408},
+    ProblemRow{Problem::kLengthRequired, "length_required", 411},
+    ProblemRow{Problem::kPayloadTooLarge, "payload_too_large", 413},
+    ProblemRow{Problem::kUriTooLong, "uri_too_long", 414},
+    ProblemRow{Problem::kUnsupportedMediaType, "unsupported_media_type", 415},
+    ProblemRow{Problem::kExpectationFailed, "expectation_failed", 417},
+    ProblemRow{Problem::kMisdirectedRequest, "misdirected_request", 421},
+    ProblemRow{Problem::kHeadersTooLarge, "headers_too_large", 431},
+    ProblemRow{Problem::kCursorExpired, "cursor_expired", 410},
+    ProblemRow{Problem::kPreconditionFailed, "precondition_failed", 412},
+    ProblemRow{Problem::kValidationFailed, "validation_failed", 422},
+    ProblemRow{Problem::kOrderNotEditable, "order_not_editable", 422},
+    ProblemRow{Problem::kOrderCancelled, "order_cancelled", 422},
+    ProblemRow{Problem::kOrderClosed, "order_closed", 422},
+    ProblemRow{Problem::kOrderHasActivePayments, "order_has_active_payments", 422},
+    ProblemRow{Problem::kUseCancelEndpoint, "use_cancel_endpoint", 422},
+    ProblemRow{Problem::kIdempotencyKeyReused, "idempotency_key_reused", 422},
+    ProblemRow{Problem::kLastManagingKey, "last_managing_key", 422},
+    ProblemRow{Problem::kRateLimitExceeded, "rate_limit_exceeded", 429},
+    ProblemRow{Problem::kInternalError, "internal_error", 500},
+    ProblemRow{Problem::kNotImplemented, "not_implemented", 501},
+    ProblemRow{Problem::kServiceUnavailable, "service_unavailable", 503},
+    ProblemRow{Problem::kStandby, "standby", 503},
+    ProblemRow{Problem::kVersionNotSupported, "version_not_supported", 505},
 };
 
 consteval bool RowsStandInOrder() {

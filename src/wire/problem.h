@@ -1,7 +1,7 @@
 #pragma once
 
 // Problem documents (RFC 9457; contract section 2): how a Refusal or a Fault becomes an answer.
-// Each kind of problem has one row, with its status and a text for people.
+// Each kind of problem has one row, with its code and status; web/problems.json has what it means.
 
 #include <string>
 #include <string_view>
@@ -15,8 +15,6 @@ struct ProblemRow {
   Problem problem;
   std::string_view code;
   int status;
-  // What it means and what to do, for the page /problems/<code>.
-  std::string_view meaning;
 };
 
 const ProblemRow& Row(Problem problem);

@@ -32,7 +32,8 @@ TEST(WebProblemPages, ListsAllOfThem) {
   const std::string body = api.Get("/problems", {{"Accept-Language", "pt"}}).response.body;
   for (size_t i = 0; i <= static_cast<size_t>(Problem::kVersionNotSupported); ++i) {
     const auto problem = static_cast<Problem>(i);
-    EXPECT_FALSE(MeaningOf(problem, Language::kSpanish).empty());
+    EXPECT_GT(MeaningOf(problem, Language::kEnglish).size(), 20u);
+    EXPECT_GT(MeaningOf(problem, Language::kSpanish).size(), 20u);
     EXPECT_NE(MeaningOf(problem, Language::kSpanish), MeaningOf(problem, Language::kEnglish));
     EXPECT_NE(MeaningOf(problem, Language::kPortuguese), MeaningOf(problem, Language::kSpanish));
   }

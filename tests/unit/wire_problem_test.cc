@@ -74,7 +74,6 @@ TEST(WireProblem, GivesEveryKindItsOwnCodeAndNever409) {
     EXPECT_NE(row.status, 409);
     EXPECT_GE(row.status, 400);
     EXPECT_LE(row.status, 505);
-    EXPECT_GT(row.meaning.size(), 20u);
   }
   EXPECT_EQ(FindRow("no_such_code"), nullptr);
 }
