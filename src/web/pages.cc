@@ -63,7 +63,7 @@ const Texts& TextsOf(Language language) {
                                  SetupEnHtml(),
                                  SetupTrustEnHtml(),
                                  SetupOwnerEnHtml(),
-                                 "It is well.",
+                                 "All is well.",
                                  "It is not well: /readyz says what is wrong.",
                                  "the restaurant's own data",
                                  "the sandbox, where nothing counts"};

@@ -15,7 +15,7 @@ import pytest
 from cryptography import x509
 
 from support import pairing
-from support.box import Box, PATIENCE_S, free_port
+from support.box import ROOT, Box, PATIENCE_S, free_port
 from support.openssl import make_pair
 from support.raw import head
 from support.waiting import wait_until
@@ -155,8 +155,16 @@ def test_https_has_the_same_pages_and_one_at_the_root(box):
         assert b"comanda tls fingerprint" in client.get("/setup").body.replace(b"\n", b" ")
         home = client.get("/", Accept="text/html,*/*;q=0.8")
         assert (home.status, home.headers["content-type"]) == (200, "text/html; charset=utf-8")
-        for part in (b"It is well.", b'href="/docs"', b'href="/setup"', b"{{"):
+        for part in (b"All is well.", b'href="/docs"', b'href="/setup"', b"{{"):
             assert (part in home.body) == (part != b"{{")
+
+
+@pytest.mark.parametrize("path", ["/", "/setup", "/problems", "/problems/order_closed"])
+def test_pages_for_people_have_the_mark_at_their_head(box, path):
+    mark = (ROOT / "src/web/shared/mark.svg").read_bytes().strip()
+    with contextlib.closing(box.client()) as client:
+        head = re.search(rb"<h1>(.*?)</h1>", client.get(path, Accept="text/html").body, re.S)[1]
+    assert mark in head
 
 
 @pytest.mark.parametrize("path", ["/", "/setup"])
