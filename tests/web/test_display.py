@@ -79,7 +79,7 @@ def test_an_order_appears_with_its_dishes_and_is_heard_once(wall, screen):
                        order_title="Los novios", comment="Cumpleaños")
     until_shown(screen, lambda cards: [card["order"] for card in cards] == [order["id"]])
     text = screen.text(".card")
-    for words in ("Ceviche", "Personal", "SIN CEBOLLA", "Sin ají", "3× por plato Camote", "Los novios", "Cumpleaños", "0 min"):
+    for words in ("Ceviche", "Personal", "SIN CEBOLLA", "Sin ají", "3× Camote por plato", "Los novios", "Cumpleaños", "0 min"):
         assert words in text, text
     assert screen.text(".card .number") == str(order["order_number"])
     wait_until(lambda: screen.run("window.tones.length") == 3, lambda: screen.run("window.tones"))

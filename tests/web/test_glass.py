@@ -79,6 +79,100 @@ def test_at_200_percent_nothing_is_cut(busy):
     page.close()
 
 
+# Text that is not wholly inside what cuts it: [what is written, what cuts]. `main` scrolls, and .said ends in three dots.
+CUT = """(() => {
+  const found = [], texts = document.createTreeWalker(document.getElementById('page'), NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    const parent = text.parentElement;
+    if (!text.data.trim() || parent.closest('.unseen, .said')) continue;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    for (const line of Array.from(range.getClientRects())) {
+      for (let around = parent; around && around.id !== 'page'; around = around.parentElement) {
+        const style = getComputedStyle(around), box = around.getBoundingClientRect();
+        if (style.overflowX === 'visible' && around.tagName !== 'BUTTON') continue;
+        if (line.left < box.left - 1 || line.right > box.right + 1 ||
+            (around.id !== 'main' && (line.top < box.top - 2 || line.bottom > box.bottom + 2)))
+          found.push([text.data, around.className || around.tagName]);
+      }
+    }
+  }
+  return found;
+})()"""
+
+
+@pytest.mark.parametrize("language", ["es", "en", "pt"])
+def test_no_word_is_cut_in_any_language_at_any_size(busy, language):
+    """Also beside numbers of four digits, which are those of a busy week."""
+    minutes = {"es": 9, "en": 30, "pt": 30}[language]
+    before = f"(() => {{ const parse = Date.parse; Date.parse = (text) => parse(text) + (/GMT/.test(text) ? {minutes * 60000} : 0); }})();"
+    page = busy.display(before=before + "localStorage.setItem('comanda.kitchen.preferences', '{\"language\": \"%s\"}')" % language)
+    until_shown(page, lambda cards: len(cards) == 4)
+    for number, view in enumerate(VIEWS, 1):
+        page.click(f"nav button:nth-child({number})")
+        page.until(f"document.querySelector('nav button:nth-child({number})[aria-current]') !== null && document.querySelector('main').innerText.length > 20")
+        for width, height in ((800, 480), (1280, 800), (1920, 1080)):
+            page.show(width, height)
+            for size in ("small", "medium", "large"):
+                page.run(f"document.documentElement.setAttribute('data-size', '{size}');"
+                         "Array.from(document.querySelectorAll('.number')).forEach((each) => { (each.firstElementChild || each).innerText = '1234'; })")
+                assert page.run(CUT) == [], (view, width, size)
+    page.close()
+
+
+def test_what_is_said_of_a_dish_is_as_plain_on_the_pass(busy):
+    page = busy.display()
+    until_shown(page, lambda cards: len(cards) == 4)
+    looks = []
+    for number in (1, 3):
+        page.click(f"nav button:nth-child({number})")
+        page.until(f"document.querySelector('nav button:nth-child({number})[aria-current]') !== null")
+        looks.append(page.run("""(() => { const style = getComputedStyle(document.querySelector('li .comment'));
+          return [document.querySelector('li .comment').innerText, style.backgroundColor, style.color, style.fontWeight, style.borderTopWidth]; })()"""))
+    assert looks[0] == looks[1] and looks[0][0] == "SIN CEBOLLA"
+    page.close()
+
+
+def test_what_is_cancelled_is_not_also_called_sold_out(busy):
+    order = busy.order(busy.dish("cold"), busy.dish("cold"))
+    busy.cancel_line(order)
+    page = busy.display()
+    page.until(f"document.querySelector('[data-order=\"{order['id']}\"] .cancelled') !== null")
+    assert page.run(f"""Array.from(document.querySelectorAll('[data-order="{order['id']}"] .line')).map((line) =>
+      [line.classList.contains('cancelled'), line.querySelectorAll('.gone-86').length])""") == [[True, 0], [False, 1]]
+    page.close()
+    busy.cancel(order)
+    busy.api.post(f"/v1/kitchen/tickets/{order['id']}/done", {"line_ids": [line["id"] for line in busy.ticket(order["id"])["lines"]]})
+
+
+def test_the_bar_counts_the_tickets_that_are_further_down(busy):
+    page = busy.display(width=800, height=480)
+    until_shown(page, lambda cards: len(cards) == 4)
+    page.until("/↓ 1 más abajo/.test(document.querySelector('.facts').innerText)")
+    page.run("document.querySelector('main').scrollTop = 10000")
+    page.until("document.querySelector('.facts .below') === null")
+    page.click("nav button:nth-child(2)")
+    page.until("document.querySelector('.list') !== null && document.querySelector('.facts .below') === null")
+    page.click("nav button:nth-child(3)")
+    page.until("document.querySelector('.facts .below') !== null")
+    page.show(1920, 1080)
+    page.until("document.querySelector('.facts .below') === null")
+    assert page.errors == []
+    page.close()
+
+
+def test_the_files_to_install_are_apart_on_a_phone(busy):
+    page = busy.blank(width=390, height=800)
+    page.open(f"https://127.0.0.1:{busy.box.port}/setup")
+    boxes = page.run("Array.from(document.querySelectorAll('.get')).map((each) => each.getBoundingClientRect()).map((box) => [box.left, box.top, box.right, box.bottom])")
+    assert len(boxes) >= 2
+    for one, (left, top, right, bottom) in enumerate(boxes):
+        assert bottom - top >= 48
+        for other in boxes[one + 1:]:
+            assert other[0] >= right + 4 or other[1] >= bottom + 4, boxes
+    page.close()
+
+
 # How fast
 
 LONG_TASKS = """window.tasks = []; new PerformanceObserver((list) => list.getEntries().forEach((entry) => window.tasks.push(entry.duration)))

@@ -46,6 +46,13 @@ def test_tickets_are_shown_and_marked(box, demo, browser_of, node_modules, versi
         until_shown(page, lambda cards: [len(card["lines"]) for card in cards] == [2])
         assert page.run("document.querySelector('main').scrollWidth <= document.querySelector('main').clientWidth")
         assert page.run("window.getComputedStyle(document.querySelector('.cards')).columnGap") == "12px"
+        # What a bump bar has chosen is seen, and so is where an order is started.
+        for _ in range(2):
+            page("Input.dispatchKeyEvent", type="keyDown", key="ArrowRight")
+        ring = page.until("document.activeElement.matches('.head') && (() => { const style = getComputedStyle(document.activeElement);"
+                          " return [style.outlineStyle, style.outlineWidth, style.outlineColor === style.color]; })()")
+        assert ring == ["solid", "4px", True]
+        assert page.run("getComputedStyle(document.querySelector('.number .startable')).borderBottomStyle") == "dotted"
         page.click(".card .head")
         page.until("document.querySelector('.undo') !== null")
         wait_until(lambda: wall.api.get(f"/v1/orders/{order['id']}").data["status"] == "READY", lambda: shown(page))

@@ -94,7 +94,7 @@ export class CardView extends Component<CardProps> {
         {isCancelled && <p class="band gone">{texts.cancelled} · <span dir="auto">{ticket.cancel_reason || texts.noReason}</span></p>}
         <div class="top">
           <button class={'number' + (card.isStarted ? ' started' : '')} onClick={() => screen.startOrder(ticket)}
-            aria-label={fill(texts.start, { number: ticket.order_number })} aria-pressed={card.isStarted}>{ticket.order_number}</button>
+            aria-label={fill(texts.start, { number: ticket.order_number })} aria-pressed={card.isStarted}><span class={card.isStarted ? '' : 'startable'}>{ticket.order_number}</span></button>
           <button class="head" data-key={place} onClick={mark} aria-label={fill(texts.markAll, { number: ticket.order_number }) + ', ' + titleOf(card, texts) + ', ' +
             fill(texts.minutes, { n: minutes })} disabled={orderLines === 0}>
             <span class="title" dir="auto">{titleOf(card, texts)}</span>
@@ -165,11 +165,12 @@ export class CardView extends Component<CardProps> {
             <span class="dish" dir="auto">{line.name}</span>
             {line.variant && <span class="variant" dir="auto">{line.variant}</span>}
             {line.modifiers.map((each, i) => (
-              <span class="modifier" dir="auto" key={i}>{each.quantity === 1 ? '' : fill(texts.perItem, { n: each.quantity }) + ' '}{each.name}
-                {screen.isSoldOut(each.modifier_id) && <SoldOutSign texts={texts} />}</span>
+              <span class="modifier" dir="auto" key={i}>{each.quantity === 1 ? each.name
+                : fill(line.quantity === 1 ? texts.times : texts.timesPerItem, { n: each.quantity, what: each.name })}
+                {look !== 'cancelled' && screen.isSoldOut(each.modifier_id) && <SoldOutSign texts={texts} />}</span>
             ))}
             {line.comment && <span class="comment" dir="auto">{line.comment}</span>}
-            {screen.isSoldOut(line.product_id) && <SoldOutSign texts={texts} />}
+            {look !== 'cancelled' && screen.isSoldOut(line.product_id) && <SoldOutSign texts={texts} />}
             {look === 'cancelled' && <span class="tag gone">{texts.cancelledLine}</span>}
             {line.station_id === null && <span class="tag">{texts.noStation}</span>}
           </span>

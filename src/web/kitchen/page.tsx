@@ -18,6 +18,9 @@ import { registerWorker } from './worker_registration';
 // Cards that are drawn in one task: the rest follows in the next ones, so that a touch is never kept waiting.
 const CARDS_AT_ONCE = 12;
 
+// Of a card that is seen, at least so much is.
+const HEAD_PX = 48;
+
 const VIEWS: View[] = ['tickets', 'all-day', 'pass', 'recall', 'sold-out', 'settings'];
 
 function viewName(view: View, texts: Texts): string {
@@ -33,6 +36,7 @@ function alertText(alert: KitchenAlert, screen: Screen): string {
 
 interface PageState {
   drawnMax: number;
+  below: number;  // tickets whose head is not seen, because they are further down
   hasKeys: boolean;
 }
 
@@ -41,10 +45,11 @@ class Page extends Component<Record<string, never>, PageState> {
   cardCount = 0;
   private waiting: (() => void)[] = [];
   private lastSignature = '';
+  private isLooking = false;
 
   constructor() {
     super();
-    this.state = { drawnMax: CARDS_AT_ONCE, hasKeys: false };
+    this.state = { drawnMax: CARDS_AT_ONCE, below: 0, hasKeys: false };
     this.screen = new Screen(() => this.refresh(), () => this.drawAll());
   }
 
@@ -53,9 +58,32 @@ class Page extends Component<Record<string, never>, PageState> {
     screen.begin();
     document.addEventListener('pointerdown', () => screen.sound.touch(), true);
     document.addEventListener('keydown', (event) => this.key(event));
+    document.addEventListener('scroll', () => this.lookBelow(), true);
+    window.addEventListener('resize', () => this.lookBelow());
     registerWorker((isRefused) => {
       screen.isWorkerRefused = isRefused;
       this.refresh();
+    });
+  }
+
+  componentDidUpdate(): void { this.lookBelow(); }
+
+  // A list that goes on below the edge looks as if it ended there: the bar counts what it hides.
+  private lookBelow(): void {
+    if (this.isLooking) return;
+    this.isLooking = true;
+    requestAnimationFrame(() => {
+      this.isLooking = false;
+      const main = document.getElementById('main');
+      const cards = document.querySelectorAll<HTMLElement>('.cards > .card');
+      let below = 0;
+      if (main && cards.length > 0) {
+        const edge = main.getBoundingClientRect().bottom - HEAD_PX;
+        let seen = cards.length;
+        while (seen > 0 && cards[seen - 1]!.getBoundingClientRect().top > edge) seen--;
+        below = (this.screen.view === 'tickets' ? Math.max(this.cardCount, cards.length) : cards.length) - seen;
+      }
+      if (below !== this.state.below) this.setState({ below });
     });
   }
 
@@ -141,7 +169,7 @@ class Page extends Component<Record<string, never>, PageState> {
     if (screen.phase === 'letting-in') return <LetInView screen={screen} />;
     return (
       <div class="screen">
-        <TruthBar screen={screen} />
+        <TruthBar screen={screen} below={this.state.below} />
         <main id="main" class={this.state.hasKeys ? 'with-keys' : ''}>{this.view()}</main>
         <UndoBar screen={screen} />
       </div>
@@ -192,9 +220,9 @@ class Page extends Component<Record<string, never>, PageState> {
 }
 
 // What is true of this screen and of the kitchen. Nothing ever covers it.
-class TruthBar extends Component<{ screen: Screen }> {
+class TruthBar extends Component<{ screen: Screen; below: number }> {
   render(): ComponentChildren {
-    const { screen } = this.props;
+    const { screen, below } = this.props;
     const { texts } = screen;
     const silent = screen.silentS();
     const count = screen.hasList ? screen.cards().length : 0;
@@ -219,6 +247,7 @@ class TruthBar extends Component<{ screen: Screen }> {
             <span class="facts">
               {names ? <b>{names}</b> : screen.settings ? <b>{screen.settings.restaurant.name}</b> : null}
               {screen.hasList && <span>{count === 1 ? texts.openOne : fill(texts.open, { n: count })}</span>}
+              {below > 0 && <span class="below">{fill(texts.below, { n: below })}</span>}
               {later > 0 && <span>{fill(texts.later, { n: later })}</span>}
               {overdue > 0 && silent > 0 && <span>{waiting}</span>}
             </span>

@@ -227,7 +227,7 @@ export class Screen {
         let pauseMs = Math.min(10000, 1000 * Math.pow(2, failures++));
         if (error instanceof Refused && error.status === 429) {
           pauseMs = Math.max(1000, error.retryAfterMs);
-          this.lettingIn.note = fill(this.texts.tooMany, { s: Math.ceil(pauseMs / 1000) });
+          this.lettingIn.note = fill(this.texts.tooMany, { when: pauseMs < 120000 ? Math.ceil(pauseMs / 1000) + ' s' : fill(this.texts.minutes, { n: Math.ceil(pauseMs / 60000) }) });
         }
         this.changed();
         await new Promise((resolve) => setTimeout(resolve, pauseMs));

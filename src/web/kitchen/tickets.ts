@@ -239,8 +239,12 @@ export interface Dish {
   orders: string[];
 }
 
+export function modifiersOf(line: TicketLine): string[] {
+  return line.modifiers.map((each) => (each.quantity === 1 ? '' : each.quantity + '× ') + each.name);
+}
+
 export function variantOf(line: TicketLine): string {
-  const parts = line.modifiers.map((each) => (each.quantity === 1 ? '' : each.quantity + '× ') + each.name);
+  const parts = modifiersOf(line);
   if (line.comment) parts.push('«' + line.comment + '»');
   return parts.join(', ');
 }

@@ -7,7 +7,7 @@ import { fill, quantityText } from '../shared/texts';
 import { clockTime } from '../shared/time';
 import { Age, Place, placeOf, serviceText, SoldOutSign, subtitleOf, titleOf } from './card';
 import { Screen } from './screen';
-import { Card, minutesOf, paceOf, variantOf } from './tickets';
+import { Card, minutesOf, modifiersOf, paceOf } from './tickets';
 
 export class AllDayView extends Component<{ screen: Screen }> {
   render(): ComponentChildren {
@@ -110,7 +110,8 @@ export class PassView extends Component<{ screen: Screen }> {
         <ul class="short">
           {lines.map(({ line, look }) => (
             <li key={line.id} class={look}><b>{quantityText(line.quantity, language)}</b> <span dir="auto">{line.name}
-              {line.variant ? ' · ' + line.variant : ''}{variantOf(line) ? ' · ' + variantOf(line) : ''}</span></li>
+              {[line.variant || '', ...modifiersOf(line)].filter((part) => part !== '').map((part) => ' · ' + part).join('')}</span>
+              {line.comment && <span class="comment" dir="auto">{line.comment}</span>}</li>
           ))}
         </ul>
         <div class="verbs">
