@@ -20,6 +20,7 @@ const CARDS_AT_ONCE = 12;
 
 // Of a card that is seen, at least so much is.
 const HEAD_PX = 48;
+const LOOK_MS = 200;
 
 const VIEWS: View[] = ['tickets', 'all-day', 'pass', 'recall', 'sold-out', 'settings'];
 
@@ -36,7 +37,6 @@ function alertText(alert: KitchenAlert, screen: Screen): string {
 
 interface PageState {
   drawnMax: number;
-  below: number;  // tickets whose head is not seen, because they are further down
   hasKeys: boolean;
 }
 
@@ -46,10 +46,11 @@ class Page extends Component<Record<string, never>, PageState> {
   private waiting: (() => void)[] = [];
   private lastSignature = '';
   private isLooking = false;
+  private bar: TruthBar | null = null;
 
   constructor() {
     super();
-    this.state = { drawnMax: CARDS_AT_ONCE, below: 0, hasKeys: false };
+    this.state = { drawnMax: CARDS_AT_ONCE, hasKeys: false };
     this.screen = new Screen(() => this.refresh(), () => this.drawAll());
   }
 
@@ -68,23 +69,29 @@ class Page extends Component<Record<string, never>, PageState> {
 
   componentDidUpdate(): void { this.lookBelow(); }
 
-  // A list that goes on below the edge looks as if it ended there: the bar counts what it hides.
+  // A list that goes on below the edge looks as if it ended there: the bar, which alone is drawn again, counts what is hidden.
   private lookBelow(): void {
     if (this.isLooking) return;
     this.isLooking = true;
-    requestAnimationFrame(() => {
+    // After the frame that is being drawn: where things stand is known then, and need not be found out in its task.
+    setTimeout(() => {
       this.isLooking = false;
       const main = document.getElementById('main');
       const cards = document.querySelectorAll<HTMLElement>('.cards > .card');
       let below = 0;
       if (main && cards.length > 0) {
         const edge = main.getBoundingClientRect().bottom - HEAD_PX;
-        let seen = cards.length;
-        while (seen > 0 && cards[seen - 1]!.getBoundingClientRect().top > edge) seen--;
+        // No card is higher than one before it: those that are seen are found by halves.
+        let seen = 0;
+        for (let end = cards.length; seen < end;) {
+          const middle = (seen + end) >> 1;
+          if (cards[middle]!.getBoundingClientRect().top > edge) end = middle;
+          else seen = middle + 1;
+        }
         below = (this.screen.view === 'tickets' ? Math.max(this.cardCount, cards.length) : cards.length) - seen;
       }
-      if (below !== this.state.below) this.setState({ below });
-    });
+      if (this.bar && below !== this.bar.state.below) this.bar.setState({ below });
+    }, LOOK_MS);
   }
 
   // The page draws again in the next task, however often this is called.
@@ -169,7 +176,7 @@ class Page extends Component<Record<string, never>, PageState> {
     if (screen.phase === 'letting-in') return <LetInView screen={screen} />;
     return (
       <div class="screen">
-        <TruthBar screen={screen} below={this.state.below} />
+        <TruthBar screen={screen} ref={(bar: TruthBar | null) => { this.bar = bar; }} />
         <main id="main" class={this.state.hasKeys ? 'with-keys' : ''}>{this.view()}</main>
         <UndoBar screen={screen} />
       </div>
@@ -220,9 +227,12 @@ class Page extends Component<Record<string, never>, PageState> {
 }
 
 // What is true of this screen and of the kitchen. Nothing ever covers it.
-class TruthBar extends Component<{ screen: Screen; below: number }> {
+class TruthBar extends Component<{ screen: Screen }, { below: number }> {
+  state = { below: 0 };  // tickets whose head is not seen, because they are further down
+
   render(): ComponentChildren {
-    const { screen, below } = this.props;
+    const { screen } = this.props;
+    const { below } = this.state;
     const { texts } = screen;
     const silent = screen.silentS();
     const count = screen.hasList ? screen.cards().length : 0;
