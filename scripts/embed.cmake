@@ -63,21 +63,27 @@ separate_arguments(migrations UNIX_COMMAND "${MIGRATIONS}")
 list(TRANSFORM migrations PREPEND "${folder}/migrations/")
 list(SORT migrations COMPARE FILE_BASENAME)
 set(rows "")
+set(offset 0)
 foreach(migration IN LISTS migrations)
   get_filename_component(name "${migration}" NAME_WE)
   if(NOT name MATCHES "^([0-9][0-9][0-9][0-9])_[a-z0-9_]+$")
     message(FATAL_ERROR "${migration} must be called NNNN_name.sql")
   endif()
   string(REGEX REPLACE "^0+" "" number "${CMAKE_MATCH_1}")
-  bytes(kMigration${number} "${migration}")
+  file(SIZE "${migration}" size)
   string(APPEND rows
-    "      {.number = ${number}, .name = \"${name}\", .sql = Text<kMigration${number}>()},\n")
+    "      {.number = ${number}, .name = \"${name}\", .sql = all.substr(${offset}, ${size})},\n")
+  math(EXPR offset "${offset} + ${size}")
 endforeach()
 if(rows)
+  # All are read at once: compressed together they are a quarter smaller.
+  execute_process(COMMAND cat ${migrations} OUTPUT_FILE "${OUTPUT}.sql" COMMAND_ERROR_IS_FATAL ANY)
+  bytes(kMigrations "${OUTPUT}.sql")
   string(APPEND functions "const std::vector<db::Migration>& Migrations() {
-  static const std::vector<db::Migration> kMigrations = {
+  const std::string_view all = Text<kMigrations>();
+  static const std::vector<db::Migration> migrations = {
 ${rows}  };
-  return kMigrations;
+  return migrations;
 }
 
 ")
