@@ -178,7 +178,7 @@ def test_it_names_every_scope_and_no_other():
 
 def problem_rows():
     return {code: int(status) for code, status in
-            words("wire/problem.cc", r'ProblemRow\{\s*Problem::k\w+,\s*"(\w+)",\s*(\d+),')}
+            words("wire/problem.cc", r'ProblemRow\{Problem::k\w+, "(\w+)", (\d+)\}')}
 
 
 def test_it_names_every_error_code_and_no_other():
