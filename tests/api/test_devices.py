@@ -134,9 +134,9 @@ def test_all_that_names_an_address_names_the_same():
         before = json.loads(box.command(*pair).stdout)["uri"].partition("/kitchen")[0] if box.cafile.exists() else None
         assert before is None or before.endswith(":8443") and ":8443" in settings
         box.start()
-        said = set(re.findall(r"listening address=(\S+)", box.log_text()))
         shown = json.loads(box.command(*pair).stdout)["uri"].partition("/kitchen")[0]
-        assert shown.endswith(f":{box.port}") and shown in said, (shown, said)
+        assert shown.endswith(f":{box.port}")
+        wait_until(lambda: shown in re.findall(r"listening address=(\S+)", box.log_text()), box.log_text)
         with contextlib.closing(box.client(let_in(box, "panel")["key"])) as panel:
             assert made_code(panel)["uri"].startswith(shown + "/kitchen#c=")
     finally:
