@@ -121,8 +121,10 @@ http::Response SetPaused(http::Context& ctx, bool is_paused) {
     const UtcMs since = linked.link.paused_at.value_or(stamp.now);
     PutPaused(tx, linked.company, is_paused ? std::optional(since) : std::nullopt);
     if (!is_paused) MakeDue(tx, linked.company);
-    TellOnCommit(ctx, tx);
-    const Syncer* const syncer = FindSyncer(ctx);
+    Syncer* const syncer = FindSyncer(ctx);
+    if (syncer != nullptr) {
+      tx.OnCommit([=] { is_paused ? syncer->NoteChange() : syncer->ReadAgain(); });
+    }
     const std::string held = syncer ? syncer->WhyHeld() : "";
     std::string body;
     json::Writer out(body);

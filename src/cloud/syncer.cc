@@ -146,6 +146,13 @@ events::Worker::Done Syncer::Pass(events::Worker::Pass& pass) try {
 void Syncer::TakeChange() {
   const int64_t changes = courier_.changes();
   if (changes == seen_changes_) return;
+  if (reads_again_.exchange(false)) {
+    // The request has made all due; a reading that was under way may have stored behind it that it
+    // took place, of what the cloud had before.
+    settings_.database.Write([](db::Tx& tx, const db::Stamp&) {
+      if (const auto linked = FindLinked(tx)) MakeDue(tx, linked->company);
+    });
+  }
   linked_ = settings_.database.Read([](db::Snapshot& snapshot) { return FindLinked(snapshot); });
   seen_changes_ = changes;
   lane_.Release();

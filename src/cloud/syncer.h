@@ -61,6 +61,11 @@ class Syncer final : public http::RoomObject, private Line {
   // To be called when a transaction has changed the link, or what is parked: everything is due at
   // once. Any thread.
   void NoteChange() { courier_.NoteChange(); }
+  // The same when all is to be read again, by `comanda cloud resume`. Any thread.
+  void ReadAgain() {
+    reads_again_ = true;
+    NoteChange();
+  }
 
   // Reads the key and the authorities again; where they are the same, a connection goes on. Any
   // thread.
@@ -159,6 +164,7 @@ class Syncer final : public http::RoomObject, private Line {
   SyncState state_;
   std::atomic<int64_t> acted_changes_{-1};  // up to which the worker has acted
   std::atomic<bool> reconnects_{false};     // the link was made again: with which authorities, too
+  std::atomic<bool> reads_again_{false};
 
   outbox::Courier<Polled> courier_;  // last: its thread ends before what it uses
 };

@@ -2,9 +2,11 @@
 
 import contextlib
 import json
+import threading
 
 import pytest
 
+from support.box import PATIENCE_S
 from support.cloud_pair import Pair
 
 
@@ -207,6 +209,29 @@ def test_a_dish_that_is_sold_out_here_is_hidden_there_for_as_long(both):
     pair.settle()
     shown()
     assert not pair.differences()
+
+
+def test_what_is_asked_for_while_the_menu_is_read_is_read_too(strict_pair):
+    """`resume` makes all due; the reading that is under way then has an answer of before, and says that it took place."""
+    pair = strict_pair
+    pair.settle()
+    is_read, may_end = threading.Event(), threading.Event()
+
+    def late(request, answer):
+        if request.method == "GET" and request.path == "/v1/menu" and not is_read.is_set():
+            is_read.set()
+            assert may_end.wait(PATIENCE_S)
+        return answer
+    pair.cloud.distortions.append(late)
+    refresh(pair)
+    assert is_read.wait(PATIENCE_S)
+    pair.cloud.restaurant.menu.named("Ceviche clásico")["description"] = "Between"
+    refresh(pair)
+    may_end.set()
+    with contextlib.closing(pair.box.client(pair.box.make_key(scopes="menu:read")["key"])) as box:
+        def taken():
+            assert product_of(box, "Ceviche clásico")["description"] == "Between"
+        pair.eventually(taken)
 
 
 def test_what_a_station_prepares_is_the_boxs_own(both):
