@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <latch>
+#include <stop_token>
 #include <thread>
 
 #include "base/metrics.h"
@@ -130,11 +132,15 @@ TEST(DbCheckpointer, AReaderThatEndsWhenTheLogWaitsLetsItStartOver) {
   Log log;
   const auto reader = log.Read();
   while (log.GrowUntilDue() == Mode::kPassive) continue;
-  std::jthread check([&] {
-    while (!log.checkpointer.is_waiting()) std::this_thread::yield();
+  std::latch looks(1);
+  std::jthread check([&](const std::stop_token& stop) {
+    looks.count_down();
+    while (!log.checkpointer.is_waiting() && !stop.stop_requested()) std::this_thread::yield();
     reader->Rollback();
   });
+  looks.wait();  // on a slow machine it would begin to look when the log waits no more
   EXPECT_EQ(log.Run(Mode::kRestart), Trouble::kNone);
+  check.request_stop();
   check.join();
   log.Grow();
   EXPECT_EQ(log.checkpointer.WhenGrown(), std::nullopt) << "the log has started over";
