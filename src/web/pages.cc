@@ -83,15 +83,7 @@ const Texts& TextsOf(Language language) {
                                     "Algo não está bem: /readyz diz o quê.",
                                     "os dados do restaurante",
                                     "o ambiente de testes, onde nada conta"};
-  switch (language) {
-    case Language::kEnglish:
-      return kEnglish;
-    case Language::kSpanish:
-      return kSpanish;
-    case Language::kPortuguese:
-      return kPortuguese;
-  }
-  return kEnglish;
+  return InLanguage(language, kEnglish, kSpanish, kPortuguese);
 }
 
 // A UUID (version 8, RFC 9562) of 32 hexadecimal digits.
@@ -119,15 +111,8 @@ Language LanguageOf(std::string_view accept_language) {
 }
 
 std::string_view TagOf(Language language) {
-  switch (language) {
-    case Language::kEnglish:
-      break;
-    case Language::kSpanish:
-      return "es";
-    case Language::kPortuguese:
-      return "pt";
-  }
-  return "en";
+  static constexpr std::string_view kEnglish = "en", kSpanish = "es", kPortuguese = "pt";
+  return InLanguage(language, kEnglish, kSpanish, kPortuguese);
 }
 
 HtmlPage HomePage(const Home& home, Language language) {

@@ -19,6 +19,22 @@ struct HtmlPage {
 };
 
 enum class Language { kEnglish, kSpanish, kPortuguese };
+
+// That one of the three which is in the language.
+template <typename Texts>
+const Texts& InLanguage(Language language, const Texts& english, const Texts& spanish,
+                        const Texts& portuguese) {
+  switch (language) {
+    case Language::kEnglish:
+      break;
+    case Language::kSpanish:
+      return spanish;
+    case Language::kPortuguese:
+      return portuguese;
+  }
+  return english;
+}
+
 // The first that a header Accept-Language names and that the pages have; else English.
 Language LanguageOf(std::string_view accept_language);
 std::string_view TagOf(Language language);  // "en", "es", "pt" (RFC 5646)

@@ -39,15 +39,7 @@ const Frame& FrameOf(Language language) {
       "estado HTTP",
       "O detalhe (detail) de cada resposta e a documentação estão em inglês.",
       "Para programadores"};
-  switch (language) {
-    case Language::kEnglish:
-      return kEnglish;
-    case Language::kSpanish:
-      return kSpanish;
-    case Language::kPortuguese:
-      return kPortuguese;
-  }
-  return kEnglish;
+  return InLanguage(language, kEnglish, kSpanish, kPortuguese);
 }
 
 Language LanguageFor(http::Context& context) {

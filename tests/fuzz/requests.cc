@@ -211,7 +211,8 @@ void Run(std::string_view input) {
   CheckAnswer(answer, target);
   const bool is_write = *method != http::Method::kGet && *method != http::Method::kHead &&
                         *method != http::Method::kOptions;
-  // Who has no key has no Idempotency-Key either (contract section 5): a second number is another.
+  // These two routes take no API key and ignore the header Idempotency-Key (golden/routes.txt): a
+  // repeated request makes another code.
   const bool is_open = target.starts_with("/auth/pair");
   if (!is_write || is_open || !has_idempotency_key || answer.status >= 300) return;
   const wire::Response again = box->Send(*method, target, headers, body);

@@ -297,11 +297,4 @@ class Pair:
 
 def all_orders(client):
     """Every order of a Comanda, oldest first."""
-    found, page = [], 1
-    while True:
-        answer = client.get(f"/v1/orders?per_page=100&sort=created_at&page={page}")
-        assert answer.status == 200, (answer.status, answer.body)
-        found += answer.data
-        if not answer.json["pagination"]["has_more"]:
-            return found
-        page += 1
+    return client.all("/v1/orders?sort=created_at")
